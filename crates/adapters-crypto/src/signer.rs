@@ -17,16 +17,19 @@ use std::sync::{Arc, PoisonError, RwLock};
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_domain::checkpoint::Checkpoint;
 use countersign_domain::id_token::{IdTokenClaims, IdTokenRead, LogoutClaims};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::token::{AccessClaims, AccessTokenRead};
-use countersign_ports::{KeyStore, PublicKeys, SignerError, TokenSigner};
+use countersign_ports::{
+    CheckpointRead, KeyStore, PublicKeys, SecurityEventClaims, SignerError, TokenSigner,
+};
 use serde::Serialize;
 use time::OffsetDateTime;
 
 use crate::OperatorSecret;
 use header::TokenType;
-use payload::{AccessPayload, IdPayload, LogoutPayload};
+use payload::{AccessPayload, CheckpointPayload, IdPayload, LogoutPayload, SecurityEventPayload};
 use ring::Ring;
 
 pub use keys::{KeyError, KeyTimes, SigningKey};
@@ -120,6 +123,15 @@ impl TokenSigner for JosekitSigner {
         self.sign(TokenType::Logout, algorithm, &LogoutPayload::of(claims))
     }
 
+    async fn sign_checkpoint(&self, checkpoint: &Checkpoint) -> Result<String, SignerError> {
+        self.sign(TokenType::Checkpoint, ACCESS_ALGORITHM, &CheckpointPayload::of(checkpoint))
+    }
+
+    async fn sign_security_event(&self, claims: &SecurityEventClaims) -> Result<String, SignerError> {
+        let payload = SecurityEventPayload::of(claims).map_err(failed)?;
+        self.sign(TokenType::SecurityEvent, ACCESS_ALGORITHM, &payload)
+    }
+
     /// Tokens of withdrawn keys are read too: their stored hash proves that we issued them.
     fn read_access_token(&self, token: &str) -> Option<AccessTokenRead> {
         let token = within_length(token)?;
@@ -144,6 +156,19 @@ impl TokenSigner for JosekitSigner {
             return None;
         }
         payload::read_id(&URL_SAFE_NO_PAD.decode(payload).ok()?)
+    }
+
+    fn read_checkpoint(&self, jws: &str) -> Option<CheckpointRead> {
+        let (signed, signature) = within_length(jws)?.rsplit_once('.')?;
+        let (_, payload) = signed.split_once('.')?;
+        let checkpoint = payload::read_checkpoint(&URL_SAFE_NO_PAD.decode(payload).ok()?)?;
+        let ring = self.ring();
+        let mut keys = ring.published();
+        let Some(key) = keys.find(|key| jws.starts_with(key.header(TokenType::Checkpoint))) else {
+            return Some(CheckpointRead::KeyGone(checkpoint));
+        };
+        let is_signed = key.verifies(signed.as_bytes(), &URL_SAFE_NO_PAD.decode(signature).ok()?);
+        is_signed.then_some(CheckpointRead::Verified(checkpoint))
     }
 
     fn public_keys(&self) -> PublicKeys {

@@ -3,10 +3,12 @@
 pub(crate) mod access_token;
 pub(crate) mod admin_key;
 pub(crate) mod block;
+pub(crate) mod checkpoint;
 pub(crate) mod client;
 pub(crate) mod consent;
 pub(crate) mod device_request;
 pub(crate) mod email;
+pub(crate) mod event;
 pub(crate) mod field;
 pub(crate) mod grant;
 pub(crate) mod group;

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use countersign_domain::admin_key::AdminKey;
 use countersign_domain::admission::{Block, Standing};
+use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
+use countersign_domain::event::{Event, Pseudonym};
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::group::{GroupName, Membership};
-use countersign_domain::id::{AdminKeyId, ClientId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::id::{AdminKeyId, ClientId, EventId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
@@ -23,18 +25,21 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
-    BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteResource, DenyDevice,
-    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, FindUses,
-    ForgetDocuments, ForgetUnused, GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore,
-    KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet,
-    OpenSession, PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail,
-    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated,
-    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken,
-    Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, BlockedWallet,
+    ChangeAccess, ChangeMember, ChangeResources, CheckpointAt, ClientStore, CompleteLogin, ConfirmEmail,
+    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteClient, DeleteGroup,
+    DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut,
+    EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventStore, FindUses,
+    ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore,
+    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
+    MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person, PersonListed,
+    PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
+    RemoveSigningKey, ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated,
+    ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
+    RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore,
+    TokensIssued, UnlinkWallet, UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore,
+    WalletUnlinked, WithdrawSigningKey,
 };
 use countersign_ports::{
     AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, IfClientUnchanged, IfGroupUnchanged,
@@ -58,9 +63,11 @@ use crate::ops::delete_account::delete_account;
 use crate::ops::end_access::end_access;
 use crate::ops::end_session::{end_session, end_sessions};
 use crate::ops::forget_documents::forget_documents;
+use crate::ops::forget_events::forget_events;
 use crate::ops::forget_unused::forget_unused;
 use crate::ops::if_unchanged::{if_client_unchanged, if_group_unchanged, if_resource_unchanged};
 use crate::ops::issue_tokens::issue_tokens;
+use crate::ops::leases::take_lease;
 use crate::ops::link_wallet::link_wallet;
 use crate::ops::manage_clients::{delete_client, update_client};
 use crate::ops::manage_groups::{create_group, delete_group, retitle_group};
@@ -73,8 +80,12 @@ use crate::ops::put_email::put_email;
 use crate::ops::read::{find_owner, list_clients, wallets_of};
 use crate::ops::read_account::{consents_at, find_account, find_email, find_session};
 use crate::ops::read_blocks::{block_of_user, blocked_wallets};
+use crate::ops::read_events::{
+    checkpoints, count_events_of, find_event, fresh_events, last_checkpoint, list_events, sealed_events,
+};
 use crate::ops::read_groups::{find_group, list_groups, list_members, memberships_of};
 use crate::ops::read_people::{find_person, list_people};
+use crate::ops::record_event::record_event;
 use crate::ops::remove_block::remove_block;
 use crate::ops::remove_email::remove_email;
 use crate::ops::requests::{
@@ -82,6 +93,7 @@ use crate::ops::requests::{
 };
 use crate::ops::resources::{create_resource, delete_resource, find_uses, list_resources, update_resource};
 use crate::ops::revoke_consent::revoke_consent;
+use crate::ops::seal_events::seal_events;
 use crate::ops::sign_out::{clients_of_sessions, sign_out};
 use crate::ops::signing_keys::{add_signing_key, remove_signing_key, signing_keys, withdraw_signing_key};
 use crate::ops::time_witness::time_witness;
@@ -127,8 +139,8 @@ impl ClientStore for PgStorage {
         self.batches.register_client.carry_out(command).await
     }
 
-    async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
-        self.pool.run(move |connection| update_client(connection, &client)).await
+    async fn update_client(&self, command: UpdateClient) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| update_client(connection, &command)).await
     }
 
     async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
@@ -151,8 +163,8 @@ impl ClientStore for PgStorage {
         self.pool.run(move |connection| secrets_of(connection, client)).await
     }
 
-    async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
-        self.pool.run(move |connection| delete_client(connection, id)).await
+    async fn delete_client(&self, command: DeleteClient) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| delete_client(connection, &command)).await
     }
 
     async fn if_client_unchanged(&self, command: IfClientUnchanged) -> Result<bool, StoreError> {
@@ -250,12 +262,12 @@ impl SessionStore for PgStorage {
         self.pool.run(move |connection| clients_of_sessions(connection, user)).await
     }
 
-    async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool, StoreError> {
-        self.pool.run(move |connection| end_session(connection, user, id)).await
+    async fn end_session(&self, command: EndSession) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| end_session(connection, &command)).await
     }
 
-    async fn end_sessions(&self, user: UserId) -> Result<u64, StoreError> {
-        self.pool.run(move |connection| end_sessions(connection, user)).await
+    async fn end_sessions(&self, command: EndSessions) -> Result<u64, StoreError> {
+        self.pool.run(move |connection| end_sessions(connection, &command)).await
     }
 }
 
@@ -304,9 +316,8 @@ impl GroupStore for PgStorage {
         self.pool.run(move |connection| retitle_group(connection, &command)).await
     }
 
-    async fn delete_group(&self, name: &GroupName) -> Result<bool, StoreError> {
-        let name = name.clone();
-        self.pool.run(move |connection| delete_group(connection, &name)).await
+    async fn delete_group(&self, command: DeleteGroup) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| delete_group(connection, &command)).await
     }
 
     async fn if_group_unchanged(&self, command: IfGroupUnchanged) -> Result<bool, StoreError> {
@@ -364,9 +375,8 @@ impl BlockStore for PgStorage {
         self.pool.run(move |connection| put_block(connection, &command)).await
     }
 
-    async fn remove_block(&self, who: &Blocked) -> Result<bool, StoreError> {
-        let who = who.clone();
-        self.pool.run(move |connection| remove_block(connection, &who)).await
+    async fn remove_block(&self, command: RemoveBlock) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| remove_block(connection, &command)).await
     }
 
     async fn end_access(&self, command: EndAccess) -> Result<AccessEnded, StoreError> {
@@ -405,6 +415,54 @@ impl PeopleStore for PgStorage {
 
     async fn find_person(&self, user: UserId, now: OffsetDateTime) -> Result<Option<Person>, StoreError> {
         self.pool.run(move |connection| find_person(connection, user, now)).await
+    }
+}
+
+#[async_trait]
+impl EventStore for PgStorage {
+    async fn record_event(&self, event: Event) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| record_event(connection, &event)).await
+    }
+
+    async fn list_events(&self, filter: &EventFilter, page: EventPage) -> Result<Vec<Event>, StoreError> {
+        let filter = filter.clone();
+        self.pool.run(move |connection| list_events(connection, &filter, page)).await
+    }
+
+    async fn find_event(&self, id: EventId) -> Result<Option<FoundEvent>, StoreError> {
+        self.pool.run(move |connection| find_event(connection, id)).await
+    }
+
+    async fn fresh_events(&self, limit: u32) -> Result<Vec<Event>, StoreError> {
+        self.pool.run(move |connection| fresh_events(connection, limit)).await
+    }
+
+    async fn seal_events(&self, command: SealEvents) -> Result<Sealed, StoreError> {
+        self.pool.run(move |connection| seal_events(connection, &command)).await
+    }
+
+    async fn last_checkpoint(&self) -> Result<Option<SignedCheckpoint>, StoreError> {
+        self.pool.run(last_checkpoint).await
+    }
+
+    async fn checkpoints(&self, after: u64, limit: u32) -> Result<Vec<CheckpointAt>, StoreError> {
+        self.pool.run(move |connection| checkpoints(connection, after, limit)).await
+    }
+
+    async fn sealed_events(&self, after: u64, limit: u32) -> Result<Vec<EventAt>, StoreError> {
+        self.pool.run(move |connection| sealed_events(connection, after, limit)).await
+    }
+
+    async fn count_events_of(&self, pseudonym: Pseudonym) -> Result<u64, StoreError> {
+        self.pool.run(move |connection| count_events_of(connection, pseudonym)).await
+    }
+
+    async fn forget_events(&self, command: ForgetEvents) -> Result<u64, StoreError> {
+        self.pool.run(move |connection| forget_events(connection, command)).await
+    }
+
+    async fn take_lease(&self, command: TakeLease) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| take_lease(connection, &command)).await
     }
 }
 
@@ -480,14 +538,12 @@ impl KeyStore for PgStorage {
         self.pool.run(move |connection| add_signing_key(connection, &command)).await
     }
 
-    async fn withdraw_signing_key(&self, kid: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
-        let kid = kid.to_owned();
-        self.pool.run(move |connection| withdraw_signing_key(connection, &kid, now)).await
+    async fn withdraw_signing_key(&self, command: WithdrawSigningKey) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| withdraw_signing_key(connection, &command)).await
     }
 
-    async fn remove_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
-        let kid = kid.to_owned();
-        self.pool.run(move |connection| remove_signing_key(connection, &kid)).await
+    async fn remove_signing_key(&self, command: RemoveSigningKey) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| remove_signing_key(connection, &command)).await
     }
 
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
@@ -502,7 +558,7 @@ impl AdminKeyStore for PgStorage {
     }
 
     async fn revoke_admin_key(&self, command: RevokeAdminKey) -> Result<bool, StoreError> {
-        self.pool.run(move |connection| revoke_admin_key(connection, command)).await
+        self.pool.run(move |connection| revoke_admin_key(connection, &command)).await
     }
 
     async fn note_admin_key_use(&self, id: AdminKeyId, used_at: OffsetDateTime) -> Result<(), StoreError> {

@@ -47,7 +47,7 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     if with_options {
         client.metadata.display = fixtures::full_display();
     }
-    let register = countersign_ports::RegisterClient { client: client.clone() };
+    let register = countersign_ports::RegisterClient { client: client.clone(), event: None };
     register_client::register_client(connection, &register).unwrap();
     register_client::register_client(connection, &register).unwrap();
     manage_clients::update_client(connection, &client).unwrap();
@@ -98,25 +98,25 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     batches::every_operation_together(connection, with_options);
 
     let resource = fixtures::resource(&["photos.read", "photos.write"]);
-    let create = countersign_ports::CreateResource { resource: resource.clone() };
+    let create = countersign_ports::CreateResource { resource: resource.clone(), event: None };
     resources::create_resource(connection, &create).unwrap();
     resources::create_resource(connection, &create).unwrap();
-    let update = countersign_ports::UpdateResource { resource: resource.clone() };
+    let update = countersign_ports::UpdateResource { resource: resource.clone(), event: None };
     resources::update_resource(connection, &update).unwrap();
     resources::list_resources(connection).unwrap();
     let scopes = resource.scopes.iter().map(|scope| scope.name.clone()).collect();
     let named = with_options.then(|| resource.uri.clone());
     let uses = countersign_ports::FindUses { resource: named, scopes, now: fixtures::NOW };
     resources::find_uses(connection, &uses).unwrap();
-    let delete = countersign_ports::DeleteResource { uri: resource.uri };
+    let delete = countersign_ports::DeleteResource { uri: resource.uri, event: None };
     resources::delete_resource(connection, &delete).unwrap();
 
     let key = fixtures::admin_key();
-    let create = countersign_ports::CreateAdminKey { key: key.clone() };
+    let create = countersign_ports::CreateAdminKey { key: key.clone(), event: None };
     admin_keys::create_admin_key(connection, &create).unwrap();
     admin_keys::create_admin_key(connection, &create).unwrap();
-    let revoke = countersign_ports::RevokeAdminKey { id: key.id, now: fixtures::NOW };
-    admin_keys::revoke_admin_key(connection, revoke).unwrap();
+    let revoke = countersign_ports::RevokeAdminKey { id: key.id, now: fixtures::NOW, event: None };
+    admin_keys::revoke_admin_key(connection, &revoke).unwrap();
     admin_keys::note_admin_key_use(connection, key.id, fixtures::NOW).unwrap();
     admin_keys::find_admin_key(connection, key.id).unwrap();
     admin_keys::list_admin_keys(connection).unwrap();
@@ -129,7 +129,8 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     };
     admin_keys::begin_request(connection, &begin).unwrap();
     let read = together::read::find_clients(connection, &[client.id.as_uuid()]).unwrap().remove(0);
-    let change = countersign_ports::ClientChange::Update(Box::new(read.clone()));
+    let update = countersign_ports::UpdateClient { client: read.clone(), event: None };
+    let change = countersign_ports::ClientChange::Update(Box::new(update));
     let changed = countersign_ports::IfClientUnchanged { read, change };
     if_unchanged::if_client_unchanged(connection, &changed).unwrap();
 
@@ -275,7 +276,11 @@ fn a_row_that_cannot_be_is_reported_with_its_place() {
     let (_, mut connection) = migrated();
     let client = fixtures::client();
     let id: ClientId = client.id;
-    register_client::register_client(&mut connection, &countersign_ports::RegisterClient { client }).unwrap();
+    register_client::register_client(
+        &mut connection,
+        &countersign_ports::RegisterClient { client, event: None },
+    )
+    .unwrap();
     sql_query("UPDATE clients SET grant_types = 'password'").execute(&mut connection).unwrap();
     let error = StoreError::from(together::read::find_clients(&mut connection, &[id.as_uuid()]).unwrap_err());
     assert_eq!(error.to_string(), format!("stored clients {id} has an impossible grant_types"));
@@ -286,7 +291,11 @@ fn a_rule_of_access_that_cannot_be_read_lets_nobody_in() {
     let (_, mut connection) = migrated();
     let client = fixtures::client();
     let id: ClientId = client.id;
-    register_client::register_client(&mut connection, &countersign_ports::RegisterClient { client }).unwrap();
+    register_client::register_client(
+        &mut connection,
+        &countersign_ports::RegisterClient { client, event: None },
+    )
+    .unwrap();
     for (rule, released, column) in [
         ("''", "", "access_rule"),
         ("'Everyone'", "", "access_rule"),

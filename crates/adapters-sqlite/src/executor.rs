@@ -1,19 +1,19 @@
 //! How a batch of commands becomes one commit.
 
-use countersign_domain::client::Client;
 use countersign_domain::forgetting::TimeMark;
-use countersign_domain::id::ClientId;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_group_commit::Executor;
 use countersign_ports::{
     AccessEnded, AddSigningKey, BeginDevice, BlockPut, ChangeAccess, ChangeResources, CompleteLogin,
-    ConfirmEmail, ContinueSession, CreateGroup, CreateResource, DeleteAccount, DeleteResource, DenyDevice,
-    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, ForgetDocuments,
-    ForgetUnused, GroupCreated, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, MemberAdded, NameWallet,
-    OpenSession, PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered,
-    ResourceCreated, ResourceUpdated, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked,
-    RotateRefresh, RotateSecret, Rotated, SessionContinued, SessionOpened, SignOut, SpendProof,
-    TakePushedRequest, TokensIssued, UnlinkWallet, UpdateResource, WalletLinked, WalletUnlinked,
+    ConfirmEmail, ContinueSession, CreateGroup, CreateResource, DeleteAccount, DeleteClient, DeleteGroup,
+    DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut,
+    EndAccess, EndSession, EndSessions, ForgetDocuments, ForgetEvents, ForgetUnused, GroupCreated,
+    IssueTokens, KeyAdded, LinkWallet, LoginCompleted, MemberAdded, NameWallet, OpenSession, PurgeExpired,
+    Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
+    RemoveSigningKey, ResourceCreated, ResourceUpdated, RetitleGroup, RevokeConsent, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SessionContinued,
+    SessionOpened, SignOut, SpendProof, TakeLease, TakePushedRequest, TokensIssued, UnlinkWallet,
+    UpdateClient, UpdateResource, WalletLinked, WalletUnlinked, WithdrawSigningKey,
 };
 use countersign_ports::{
     AdminKeyCreated, BeginRequest, CreateAdminKey, IfClientUnchanged, IfGroupUnchanged, IfResourceUnchanged,
@@ -29,12 +29,9 @@ use crate::ops;
 use crate::ops::admin_keys::NoteAdminKeyUse;
 use crate::ops::change_members::{AddMember, RemoveMember};
 use crate::ops::client_secrets::NoteSecretUses;
-use crate::ops::end_session::{EndSession, EndSessions};
-use crate::ops::manage_groups::DeleteGroup;
 use crate::ops::ping::Ping;
-use crate::ops::remove_block::RemoveBlock;
+use crate::ops::record_event::RecordEvent;
 use crate::ops::remove_email::RemoveEmail;
-use crate::ops::signing_keys::{RemoveSigningKey, WithdrawSigningKey};
 use crate::options::SqliteOptions;
 use crate::pool;
 
@@ -83,12 +80,12 @@ pub(crate) trait Write {
 
 commands! {
     RegisterClient: RegisterClient => Registered, ops::register_client::register_client;
-    UpdateClient: Client => bool, ops::manage_clients::update_client;
+    UpdateClient: UpdateClient => bool, ops::manage_clients::update_client;
     ChangeResources: ChangeResources => bool, ops::change_resources::change_resources;
     ChangeAccess: ChangeAccess => bool, ops::change_access::change_access;
     RotateSecret: RotateSecret => bool, ops::client_secrets::rotate_secret;
     NoteSecretUses: NoteSecretUses => (), ops::client_secrets::note_secret_uses;
-    DeleteClient: ClientId => bool, ops::manage_clients::delete_client;
+    DeleteClient: DeleteClient => bool, ops::manage_clients::delete_client;
     IfClientUnchanged: IfClientUnchanged => bool, ops::if_unchanged::if_client_unchanged;
     CreateResource: CreateResource => ResourceCreated, ops::resources::create_resource;
     UpdateResource: UpdateResource => ResourceUpdated, ops::resources::update_resource;
@@ -117,6 +114,10 @@ commands! {
     PutBlock: PutBlock => BlockPut, ops::put_block::put_block;
     RemoveBlock: RemoveBlock => bool, ops::remove_block::remove_block;
     EndAccess: EndAccess => AccessEnded, ops::end_access::end_access;
+    RecordEvent: RecordEvent => bool, ops::record_event::record_event;
+    SealEvents: SealEvents => Sealed, ops::seal_events::seal_events;
+    ForgetEvents: ForgetEvents => u64, ops::forget_events::forget_events;
+    TakeLease: TakeLease => bool, ops::leases::take_lease;
     RedeemCode: RedeemCode => Redeemed, ops::redeem_code::redeem_code;
     IssueTokens: IssueTokens => TokensIssued, ops::issue_tokens::issue_tokens;
     RotateRefresh: RotateRefresh => Rotated, ops::rotate_refresh::rotate_refresh;

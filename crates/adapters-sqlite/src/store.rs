@@ -7,14 +7,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use countersign_domain::admin_key::AdminKey;
 use countersign_domain::admission::{Block, Standing};
+use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
+use countersign_domain::event::{Event, Pseudonym};
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::group::{GroupName, Membership};
-use countersign_domain::id::{AdminKeyId, ClientId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::id::{AdminKeyId, ClientId, EventId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
@@ -25,18 +27,21 @@ use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
-    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
-    BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteResource, DenyDevice,
-    DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, FindUses,
-    ForgetDocuments, ForgetUnused, GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore,
-    KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet,
-    OpenSession, PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail,
-    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated,
-    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken,
-    Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, BlockedWallet,
+    ChangeAccess, ChangeMember, ChangeResources, CheckpointAt, ClientStore, CompleteLogin, ConfirmEmail,
+    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteClient, DeleteGroup,
+    DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut,
+    EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventStore, FindUses,
+    ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore,
+    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
+    MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person, PersonListed,
+    PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
+    RemoveSigningKey, ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated,
+    ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
+    RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore,
+    TokensIssued, UnlinkWallet, UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore,
+    WalletUnlinked, WithdrawSigningKey,
 };
 use countersign_ports::{
     AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, IfClientUnchanged, IfGroupUnchanged,
@@ -53,15 +58,12 @@ use crate::migrate;
 use crate::ops::admin_keys::{self, NoteAdminKeyUse};
 use crate::ops::change_members::{AddMember, RemoveMember};
 use crate::ops::client_secrets::NoteSecretUses;
-use crate::ops::end_session::{EndSession, EndSessions};
-use crate::ops::manage_groups::DeleteGroup;
 use crate::ops::ping::Ping;
-use crate::ops::remove_block::RemoveBlock;
+use crate::ops::record_event::RecordEvent;
 use crate::ops::remove_email::RemoveEmail;
-use crate::ops::signing_keys::{self, RemoveSigningKey, WithdrawSigningKey};
 use crate::ops::{
-    client_secrets, read, read_account, read_blocks, read_groups, read_people, requests, resources, sign_out,
-    time_witness,
+    client_secrets, read, read_account, read_blocks, read_events, read_groups, read_people, requests,
+    resources, sign_out, signing_keys, time_witness,
 };
 use crate::options::SqliteOptions;
 use crate::pool::{self, Readers};
@@ -176,8 +178,8 @@ impl ClientStore for SqliteStorage {
         self.write(command).await
     }
 
-    async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
-        self.write(client).await
+    async fn update_client(&self, command: UpdateClient) -> Result<bool, StoreError> {
+        self.write(command).await
     }
 
     async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
@@ -200,8 +202,8 @@ impl ClientStore for SqliteStorage {
         self.read(move |reader| client_secrets::secrets_of(reader, client)).await
     }
 
-    async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
-        self.write(id).await
+    async fn delete_client(&self, command: DeleteClient) -> Result<bool, StoreError> {
+        self.write(command).await
     }
 
     async fn if_client_unchanged(&self, command: IfClientUnchanged) -> Result<bool, StoreError> {
@@ -299,12 +301,12 @@ impl SessionStore for SqliteStorage {
         self.read(move |reader| sign_out::clients_of_sessions(reader, user)).await
     }
 
-    async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool, StoreError> {
-        self.write(EndSession { user, id }).await
+    async fn end_session(&self, command: EndSession) -> Result<bool, StoreError> {
+        self.write(command).await
     }
 
-    async fn end_sessions(&self, user: UserId) -> Result<u64, StoreError> {
-        self.write(EndSessions { user }).await
+    async fn end_sessions(&self, command: EndSessions) -> Result<u64, StoreError> {
+        self.write(command).await
     }
 }
 
@@ -353,8 +355,8 @@ impl GroupStore for SqliteStorage {
         self.write(command).await
     }
 
-    async fn delete_group(&self, name: &GroupName) -> Result<bool, StoreError> {
-        self.write(DeleteGroup { name: name.clone() }).await
+    async fn delete_group(&self, command: DeleteGroup) -> Result<bool, StoreError> {
+        self.write(command).await
     }
 
     async fn if_group_unchanged(&self, command: IfGroupUnchanged) -> Result<bool, StoreError> {
@@ -413,8 +415,8 @@ impl BlockStore for SqliteStorage {
         self.write(command).await
     }
 
-    async fn remove_block(&self, who: &Blocked) -> Result<bool, StoreError> {
-        self.write(RemoveBlock { who: who.clone() }).await
+    async fn remove_block(&self, command: RemoveBlock) -> Result<bool, StoreError> {
+        self.write(command).await
     }
 
     async fn end_access(&self, command: EndAccess) -> Result<AccessEnded, StoreError> {
@@ -453,6 +455,54 @@ impl PeopleStore for SqliteStorage {
 
     async fn find_person(&self, user: UserId, now: OffsetDateTime) -> Result<Option<Person>, StoreError> {
         self.read(move |reader| read_people::find_person(reader, user, now)).await
+    }
+}
+
+#[async_trait]
+impl EventStore for SqliteStorage {
+    async fn record_event(&self, event: Event) -> Result<bool, StoreError> {
+        self.write(RecordEvent(event)).await
+    }
+
+    async fn list_events(&self, filter: &EventFilter, page: EventPage) -> Result<Vec<Event>, StoreError> {
+        let filter = filter.clone();
+        self.read(move |reader| read_events::list_events(reader, &filter, page)).await
+    }
+
+    async fn find_event(&self, id: EventId) -> Result<Option<FoundEvent>, StoreError> {
+        self.read(move |reader| read_events::find_event(reader, id)).await
+    }
+
+    async fn fresh_events(&self, limit: u32) -> Result<Vec<Event>, StoreError> {
+        self.read(move |reader| read_events::fresh_events(reader, limit)).await
+    }
+
+    async fn seal_events(&self, command: SealEvents) -> Result<Sealed, StoreError> {
+        self.write(command).await
+    }
+
+    async fn last_checkpoint(&self) -> Result<Option<SignedCheckpoint>, StoreError> {
+        self.read(read_events::last_checkpoint).await
+    }
+
+    async fn checkpoints(&self, after: u64, limit: u32) -> Result<Vec<CheckpointAt>, StoreError> {
+        self.read(move |reader| read_events::checkpoints(reader, after, limit)).await
+    }
+
+    async fn sealed_events(&self, after: u64, limit: u32) -> Result<Vec<EventAt>, StoreError> {
+        self.read(move |reader| read_events::sealed_events(reader, after, limit)).await
+    }
+
+    async fn count_events_of(&self, pseudonym: Pseudonym) -> Result<u64, StoreError> {
+        self.read(move |reader| read_events::count_events_of(reader, pseudonym)).await
+    }
+
+    async fn forget_events(&self, command: ForgetEvents) -> Result<u64, StoreError> {
+        self.write(command).await
+    }
+
+    async fn take_lease(&self, command: TakeLease) -> Result<bool, StoreError> {
+        self.write(command).await
     }
 }
 
@@ -528,12 +578,12 @@ impl KeyStore for SqliteStorage {
         self.write(command).await
     }
 
-    async fn withdraw_signing_key(&self, kid: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
-        self.write(WithdrawSigningKey { kid: kid.to_owned(), now }).await
+    async fn withdraw_signing_key(&self, command: WithdrawSigningKey) -> Result<bool, StoreError> {
+        self.write(command).await
     }
 
-    async fn remove_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
-        self.write(RemoveSigningKey { kid: kid.to_owned() }).await
+    async fn remove_signing_key(&self, command: RemoveSigningKey) -> Result<bool, StoreError> {
+        self.write(command).await
     }
 
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {

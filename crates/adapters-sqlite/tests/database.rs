@@ -326,7 +326,7 @@ async fn everything_that_was_answered_is_there_after_opening_again() {
     let client = fixtures::client();
     {
         let storage = open(&path);
-        storage.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        storage.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
         storage.complete_login(login.clone()).await.unwrap();
         storage.redeem_code(redeem.clone()).await.unwrap();
     }

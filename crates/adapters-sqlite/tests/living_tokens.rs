@@ -8,8 +8,8 @@ use countersign_domain::client::Client;
 use countersign_domain::id::TokenId;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    ClientStore, CompleteLogin, LoginStore, PurgeExpired, RedeemCode, Redeemed, RegisterClient, Rotated,
-    TokenStore, Upkeep,
+    ClientStore, CompleteLogin, DeleteClient, LoginStore, PurgeExpired, RedeemCode, Redeemed, RegisterClient,
+    Rotated, TokenStore, Upkeep,
 };
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -56,7 +56,7 @@ impl Database {
     async fn sign_in(&self) -> CompleteLogin {
         let login = fixtures::complete_login();
         let client = Client { id: login.client, ..fixtures::client() };
-        self.storage.register_client(RegisterClient { client }).await.unwrap();
+        self.storage.register_client(RegisterClient { client, event: None }).await.unwrap();
         self.storage.complete_login(login.clone()).await.unwrap();
         login
     }
@@ -146,7 +146,7 @@ async fn the_row_of_a_token_whose_grant_or_client_ended_is_not_believed() {
     let (ended, deleted) = (database.redeem(|token| token).await, database.redeem(|token| token).await);
     let client = database.find(deleted.id).await.unwrap().client;
     database.storage.revoke_grant(fixtures::revoke_grant(ended.grant)).await.unwrap();
-    assert!(database.storage.delete_client(client).await.unwrap());
+    assert!(database.storage.delete_client(DeleteClient { id: client, event: None }).await.unwrap());
     assert_eq!(database.living(), 2);
     assert!(database.find(ended.id).await.unwrap().grant_revoked);
     assert_eq!(database.find(deleted.id).await, None);

@@ -14,6 +14,7 @@ use countersign_usecases::people::Who;
 use time::OffsetDateTime;
 
 use crate::client_command::fields;
+use crate::operator::Operator;
 
 /// The target of all these lines.
 pub(crate) const TARGET: &str = "countersign::changes";
@@ -253,6 +254,6 @@ pub(crate) fn schema(migrations: &[String]) {
 
 /// The user of this process, and who called it through `sudo`.
 fn operator() -> (u32, Option<u32>) {
-    let caller = std::env::var("SUDO_UID").ok().and_then(|uid| uid.parse().ok());
-    (rustix::process::getuid().as_raw(), caller)
+    let Operator { uid, sudo_uid } = Operator::of_this_process();
+    (uid, sudo_uid)
 }

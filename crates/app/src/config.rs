@@ -28,6 +28,7 @@ use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
 use countersign_domain::secret::Secret;
 use countersign_domain::wallet_link::WalletLink;
+use countersign_usecases::context::cause::EventPolicy;
 use ipnet::IpNet;
 use time::Duration;
 
@@ -75,7 +76,9 @@ pub(crate) struct Config {
     pub(crate) workers: usize,
     pub(crate) log: String,
     pub(crate) log_format: LogFormat,
-    pub(crate) log_addresses: LogAddresses,
+    pub(crate) log_addresses: AddressDetail,
+    /// What is kept of what happened.
+    pub(crate) events: EventPolicy,
     pub(crate) metrics: MetricsPage,
     /// Where the admin interface is served; `None` if there is none.
     pub(crate) admin: Option<SocketAddr>,
@@ -121,9 +124,9 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// How much the log shows of the addresses of those who sign in or are refused.
+/// How much the log or the events tell of the addresses of people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LogAddresses {
+pub(crate) enum AddressDetail {
     /// Their networks.
     Network,
     /// All of them.
@@ -208,6 +211,8 @@ impl Config {
         let log = reader.read(&settings::LOG);
         let log_format = reader.read(&settings::LOG_FORMAT);
         let log_addresses = reader.read(&settings::LOG_ADDRESSES);
+        let event_retention = reader.read(&settings::EVENT_RETENTION);
+        let event_addresses = reader.read(&settings::EVENT_ADDRESSES);
 
         if let Some(url) = &database_url {
             match wiring.scheme_of(url) {
@@ -365,6 +370,10 @@ impl Config {
                 log: log?,
                 log_format: log_format?,
                 log_addresses: log_addresses?,
+                events: EventPolicy {
+                    retention: Some(event_retention?).filter(|time| time.is_positive()),
+                    whole_addresses: event_addresses? == AddressDetail::Full,
+                },
                 metrics,
                 admin,
                 connections_per_address: connections_per_address?,

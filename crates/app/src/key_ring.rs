@@ -8,6 +8,7 @@ use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::signing_key::{SealedKey, key_wanted, key_wanted_at_once, standing_keys};
 use countersign_ports::{
     Entropy, KeyRing, KeyRingError, KeyRotation, KeyStore, ListedKey, RotatedKeys, StoreError,
+    WithdrawSigningKey,
 };
 use time::OffsetDateTime;
 
@@ -49,7 +50,8 @@ impl KeyRing for SealedRing {
             if at_once {
                 // Only after the new key exists: at every moment some key must be able to sign.
                 for old in good_keys(&stored, algorithm) {
-                    if store.withdraw_signing_key(&old.kid, now).await? {
+                    let command = WithdrawSigningKey { kid: old.kid.clone(), now, event: None };
+                    if store.withdraw_signing_key(command).await? {
                         rotated.withdrawn.push((old.kid.clone(), old.algorithm.clone()));
                     }
                 }
@@ -97,7 +99,8 @@ pub(crate) async fn withdraw(
     {
         return Err(KeyRingError::OnlyOne { kid: kid.to_owned(), algorithm: algorithm.name() });
     }
-    if !store.withdraw_signing_key(kid, now).await? {
+    let command = WithdrawSigningKey { kid: kid.to_owned(), now, event: None };
+    if !store.withdraw_signing_key(command).await? {
         return Err(KeyRingError::WithdrawnMeanwhile(kid.to_owned()));
     }
     Ok(key.algorithm.clone())

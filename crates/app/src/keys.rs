@@ -8,7 +8,7 @@ use countersign_adapters_crypto::{
     JosekitSigner, KeyChange, KeyError, OperatorSecret, forget_old_keys, make_due_keys,
 };
 use countersign_domain::signing_key::KeyState;
-use countersign_ports::{Clock, DirectStorage, Entropy, EntropyExt};
+use countersign_ports::{Clock, DirectStorage, Entropy, EntropyExt, WithdrawSigningKey};
 use tokio::time::sleep;
 
 use crate::clock_watch::ClockWatch;
@@ -136,7 +136,10 @@ mod tests {
         let (storage, clock) = (Arc::new(MemoryStorage::default()), Arc::new(ManualClock::default()));
         let keeper = keeper(&storage, &clock, 90).await;
         let kid = storage.signing_keys().await.unwrap()[0].kid.clone();
-        storage.withdraw_signing_key(&kid, clock.now()).await.unwrap();
+        storage
+            .withdraw_signing_key(WithdrawSigningKey { kid: kid.clone(), now: clock.now(), event: None })
+            .await
+            .unwrap();
         let changes = keeper.look_after(true).await.unwrap();
         let states: Vec<_> = changes.iter().map(|change| change.state).collect();
         assert_eq!(states, [Some(KeyState::Active), Some(KeyState::Withdrawn)], "a new one takes its place");

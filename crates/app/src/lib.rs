@@ -31,6 +31,7 @@ mod key_ring;
 mod keys;
 mod migrate;
 mod opened;
+mod operator;
 mod operator_secret;
 mod people_command;
 mod people_output;

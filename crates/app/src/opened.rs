@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use countersign_ports::{KeyStore, Storage, WalletVerifier};
 use countersign_usecases::context::blocks::Blocks;
+use countersign_usecases::context::cause::Cause;
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::context::resources::Resources;
 use countersign_usecases::{Management, Policy};
 
 use crate::config::Config;
 use crate::failure::Failure;
+use crate::operator::Operator;
 use crate::server::opening;
 use crate::wiring::{OpenStorage, Wiring, policy};
 
@@ -23,6 +25,7 @@ pub(crate) struct Opened<'a> {
     blocks: Blocks,
     wallets: Arc<dyn WalletVerifier>,
     policy: Policy,
+    cause: Cause,
 }
 
 impl<'a> Opened<'a> {
@@ -48,6 +51,7 @@ impl<'a> Opened<'a> {
             blocks: Blocks::new(Arc::<dyn Storage>::clone(stored), Arc::clone(clock)),
             wallets: (wiring.wallets)(config.wallets.clone()),
             policy: policy(config),
+            cause: Operator::of_this_process().cause(),
             storage,
             config,
             wiring,
@@ -66,6 +70,7 @@ impl<'a> Opened<'a> {
             clock: &*self.wiring.clock,
             entropy: &*self.wiring.entropy,
             policy: &self.policy,
+            cause: &self.cause,
         }
     }
 

@@ -26,7 +26,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use crate::clock_watch::ClockWatch;
-use crate::config::{Config, LogAddresses, MetricsPage, RegistrationMode};
+use crate::config::{AddressDetail, Config, MetricsPage, RegistrationMode};
 use crate::descriptors;
 use crate::failure::Failure;
 use crate::key_ring::SealedRing;
@@ -208,7 +208,7 @@ async fn start(
         registration: registration(config),
         rate_limits: config.rate_limit,
         trusted_proxies: config.trusted_proxies.clone(),
-        logs_whole_addresses: config.log_addresses == LogAddresses::Full,
+        logs_whole_addresses: config.log_addresses == AddressDetail::Full,
         session_key: secret.derive::<64>("session cookie"),
         form_key: FormKey::new(secret.derive::<32>("page forms")),
         template_directory: config.template_directory.clone(),

@@ -149,6 +149,7 @@ mod tests {
     use countersign_domain::resource::ResourceRules;
     use countersign_ports::{LoginStore, Storage};
     use countersign_usecases::context::blocks::Blocks;
+    use countersign_usecases::context::cause::EventPolicy;
     use countersign_usecases::context::clients::Clients;
     use countersign_usecases::context::resources::Resources;
     use countersign_usecases::upkeep::purge_expired::BATCH;
@@ -193,6 +194,7 @@ mod tests {
                 client_documents: false,
                 synthetic_email: false,
                 assertion_audience: AssertionAudience::default(),
+                events: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
                 playground: false,
             },
         };

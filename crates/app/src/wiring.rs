@@ -203,6 +203,7 @@ pub(crate) fn policy(config: &Config) -> Policy {
         client_documents: config.client_documents,
         synthetic_email: config.synthetic_email,
         assertion_audience: config.assertion_audience,
+        events: config.events,
         playground: config.playground,
     }
 }

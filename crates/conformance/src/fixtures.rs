@@ -19,6 +19,7 @@ use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::consent::{ConsentDestination, ConsentTerms};
 use countersign_domain::device::{self, DeviceRequest};
 use countersign_domain::email::{EmailAddress, EmailConfirmation};
+use countersign_domain::event::Pseudonym;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, UserId};
@@ -52,8 +53,8 @@ pub use admission::{
 use ids::unique_bytes;
 pub use ids::{admin_key_id, client_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id};
 pub use signing::{
-    access_claims, add_signing_key, add_signing_key_beside, id_token_claims, logout_claims,
-    short_id_token_claims,
+    access_claims, add_signing_key, add_signing_key_beside, checkpoint, id_token_claims, logout_claims,
+    security_event_claims, short_id_token_claims,
 };
 pub use tokens::{
     issue_tokens, redeem_code, revoke_grant, revoke_token, rotate_again, rotate_refresh, token,
@@ -166,7 +167,7 @@ pub fn full_display() -> DisplayMetadata {
 
 /// The command that registers a client.
 pub fn register_client() -> RegisterClient {
-    RegisterClient { client: client() }
+    RegisterClient { client: client(), event: None }
 }
 
 /// A login of a new wallet at a client that need not be registered.
@@ -193,6 +194,7 @@ pub fn complete_login_of(account: WalletAccount) -> CompleteLogin {
         code_expires_at: NOW + Duration::seconds(60),
         forget_after: NOW + Duration::minutes(5),
         session: None,
+        event: None,
     }
 }
 
@@ -288,6 +290,7 @@ pub fn open_session_of(account: WalletAccount) -> OpenSession {
         session: new_session(),
         now: NOW,
         forget_after: NOW + Duration::minutes(5),
+        event: None,
     }
 }
 
@@ -304,12 +307,12 @@ pub fn continue_session(session: &LoginSession, client: ClientId) -> ContinueSes
 
 /// The command that revokes what a user agreed to at a client.
 pub fn revoke_consent(user: UserId, client: ClientId) -> RevokeConsent {
-    RevokeConsent { user, client, now: NOW }
+    RevokeConsent { user, client, now: NOW, event: None }
 }
 
 /// The command that deletes a user's account.
 pub fn delete_account(user: UserId) -> DeleteAccount {
-    DeleteAccount { user, now: NOW }
+    DeleteAccount { user, now: NOW, pseudonym: Pseudonym::new([0; 16]), event: None }
 }
 
 /// An e-mail address.
@@ -335,7 +338,7 @@ pub fn put_email(user: UserId) -> PutEmail {
 
 /// The command that follows a confirmation link.
 pub fn confirm_email(user: UserId, link: EmailConfirmation) -> ConfirmEmail {
-    ConfirmEmail { user, hash: link.hash, shared: SharedAddress::Refused, now: NOW }
+    ConfirmEmail { user, hash: link.hash, shared: SharedAddress::Refused, now: NOW, event: None }
 }
 
 /// The command that links a wallet to the signer's user.
@@ -347,6 +350,7 @@ pub fn link_wallet(signer: &WalletAccount, wallet: &WalletAccount) -> LinkWallet
         begun_at: NOW,
         now: NOW,
         forget_after: NOW + Duration::minutes(5),
+        event: None,
     }
 }
 
@@ -364,6 +368,7 @@ pub fn unlink_wallet(signer: &WalletAccount, wallet: &WalletAccount) -> UnlinkWa
         begun_at: NOW,
         now: NOW,
         forget_after: NOW + Duration::minutes(5),
+        event: None,
     }
 }
 

@@ -7,13 +7,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use countersign_domain::admin_key::AdminKey;
 use countersign_domain::admission::Block;
+use countersign_domain::checkpoint::{SealedEvent, SignedCheckpoint};
 use countersign_domain::client::Client;
 use countersign_domain::consent::{Consent, ConsentTerms};
 use countersign_domain::email::UserEmail;
+use countersign_domain::event::Event;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::group::{Group, GroupName};
-use countersign_domain::id::{AdminKeyId, ClientId, GrantId, PushedRequestId, SessionId, TokenId, UserId};
+use countersign_domain::id::{
+    AdminKeyId, ClientId, EventId, GrantId, PushedRequestId, SessionId, TokenId, UserId,
+};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
@@ -21,17 +25,18 @@ use countersign_domain::resource::Resource;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AddSigningKey, ChangeAccess, ChangeResources, ClientChange, ClientStore, DocumentsForgotten,
-    ForgetDocuments, ForgetUnused, IfClientUnchanged, IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged,
-    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestBegun, RevokeGrant, RevokeToken,
-    Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SpendProof, StoreError,
-    TokenStore, TokensIssued, Upkeep,
+    AddSigningKey, ChangeAccess, ChangeResources, ClientChange, ClientStore, DeleteClient,
+    DocumentsForgotten, ForgetDocuments, ForgetUnused, IfClientUnchanged, IssueTokens, KeyAdded, KeyStore,
+    PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered, RemoveSigningKey, ReplayStore,
+    RequestBegun, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord,
+    SecretUse, SpendProof, StoreError, TokenStore, TokensIssued, UpdateClient, Upkeep, WithdrawSigningKey,
 };
 use time::OffsetDateTime;
 
 mod accounts;
 mod admin_keys;
 mod blocks;
+mod events;
 mod forgetting;
 mod groups;
 mod login;
@@ -92,6 +97,12 @@ struct Tables {
     admin_keys: BTreeMap<AdminKeyId, AdminKey>,
     /// What each key began, by the digest of its name.
     admin_requests: BTreeMap<(AdminKeyId, [u8; 32]), RequestBegun>,
+    fresh_events: BTreeMap<EventId, Event>,
+    /// The sealed events by position.
+    events: BTreeMap<u64, SealedEvent>,
+    checkpoints: BTreeMap<u64, SignedCheckpoint>,
+    /// Who holds each lease, and until when.
+    leases: BTreeMap<&'static str, ([u8; 16], OffsetDateTime)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -164,15 +175,16 @@ impl ClientStore for MemoryStorage {
             return Ok(if is_repeated { Registered::Stored } else { Registered::IdTaken });
         }
         tables.clients.insert(client.id, client);
+        tables.record(command.event);
         Ok(Registered::Stored)
     }
 
-    async fn update_client(&self, client: Client) -> Result<bool, StoreError> {
-        Ok(self.tables().update_client(client))
+    async fn update_client(&self, command: UpdateClient) -> Result<bool, StoreError> {
+        Ok(self.tables().update_client(command))
     }
 
     async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
-        Ok(self.tables().change_resources(&command))
+        Ok(self.tables().change_resources(command))
     }
 
     async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
@@ -193,8 +205,8 @@ impl ClientStore for MemoryStorage {
         Ok(self.tables().secrets_of(client))
     }
 
-    async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError> {
-        Ok(self.tables().delete_client(id))
+    async fn delete_client(&self, command: DeleteClient) -> Result<bool, StoreError> {
+        Ok(self.tables().delete_client(command))
     }
 
     async fn if_client_unchanged(&self, command: IfClientUnchanged) -> Result<bool, StoreError> {
@@ -203,11 +215,11 @@ impl ClientStore for MemoryStorage {
             return Ok(false);
         }
         Ok(match command.change {
-            ClientChange::Update(client) => tables.update_client(*client),
-            ClientChange::Resources(change) => tables.change_resources(&change),
+            ClientChange::Update(change) => tables.update_client(*change),
+            ClientChange::Resources(change) => tables.change_resources(change),
             ClientChange::Access(change) => tables.change_access(change),
             ClientChange::Secret(change) => tables.rotate_secret(change),
-            ClientChange::Delete(id) => tables.delete_client(id),
+            ClientChange::Delete(change) => tables.delete_client(change),
         })
     }
 
@@ -309,6 +321,7 @@ impl TokenStore for MemoryStorage {
             return Ok(Revoked::AlreadyRevoked);
         }
         row.access_revoked_at = Some(command.now);
+        tables.record(command.event);
         Ok(Revoked::Revoked)
     }
 
@@ -316,12 +329,17 @@ impl TokenStore for MemoryStorage {
         let mut tables = self.tables();
         let Some(row) = tables.grants.get_mut(&command.id) else { return Ok(Revoked::Unknown) };
         let is_first = row.revoke(Revocation { at: command.now, reason: command.reason });
-        Ok(if is_first { Revoked::Revoked } else { Revoked::AlreadyRevoked })
+        if !is_first {
+            return Ok(Revoked::AlreadyRevoked);
+        }
+        tables.record(command.event);
+        Ok(Revoked::Revoked)
     }
 }
 
 impl Tables {
-    fn update_client(&mut self, client: Client) -> bool {
+    fn update_client(&mut self, command: UpdateClient) -> bool {
+        let UpdateClient { client, event } = command;
         let Some(present) = self.clients.get_mut(&client.id) else { return false };
         let (created_at, resources) = (present.created_at, std::mem::take(&mut present.resources));
         let access = std::mem::take(&mut present.access);
@@ -329,12 +347,14 @@ impl Tables {
         let id = client.id;
         *present = Client { authentication, created_at, resources, access, ..client };
         self.forget_other_secrets(id);
+        self.record(event);
         true
     }
 
-    fn change_resources(&mut self, command: &ChangeResources) -> bool {
+    fn change_resources(&mut self, command: ChangeResources) -> bool {
         let Some(client) = self.clients.get_mut(&command.client) else { return false };
         command.change.apply(&mut client.resources);
+        self.record(command.event);
         true
     }
 
@@ -344,16 +364,21 @@ impl Tables {
         if let Some(release) = command.release {
             client.access.release = release;
         }
+        self.record(command.event);
         true
     }
 
-    fn delete_client(&mut self, id: ClientId) -> bool {
+    fn delete_client(&mut self, command: DeleteClient) -> bool {
+        let id = command.id;
         let Self { grants, tokens, consents, untold, .. } = self;
         grants.retain(|_, row| row.grant.client != id || is_told(untold, row));
         tokens.retain(|_, row| grants.contains_key(&row.token.grant));
         consents.retain(|(_, client, _), _| *client != id);
         let is_deleted = self.clients.remove(&id).is_some();
         self.forget_other_secrets(id);
+        if is_deleted {
+            self.record(command.event);
+        }
         is_deleted
     }
 
@@ -389,7 +414,7 @@ impl Tables {
 #[async_trait]
 impl KeyStore for MemoryStorage {
     async fn add_signing_key(&self, command: AddSigningKey) -> Result<KeyAdded, StoreError> {
-        let AddSigningKey { key, unless_after } = command;
+        let AddSigningKey { key, unless_after, event } = command;
         let mut tables = self.tables();
         let is_later = |other: &SealedKey| {
             other.algorithm == key.algorithm
@@ -400,20 +425,27 @@ impl KeyStore for MemoryStorage {
             return Ok(KeyAdded::NotNeeded);
         }
         tables.keys.entry(key.kid.clone()).or_insert(key);
+        tables.record(event);
         Ok(KeyAdded::Stored)
     }
 
-    async fn withdraw_signing_key(&self, kid: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
+    async fn withdraw_signing_key(&self, command: WithdrawSigningKey) -> Result<bool, StoreError> {
         let mut tables = self.tables();
-        let Some(key) = tables.keys.get_mut(kid).filter(|key| key.withdrawn_at.is_none()) else {
+        let Some(key) = tables.keys.get_mut(&command.kid).filter(|key| key.withdrawn_at.is_none()) else {
             return Ok(false);
         };
-        key.withdrawn_at = Some(now);
+        key.withdrawn_at = Some(command.now);
+        tables.record(command.event);
         Ok(true)
     }
 
-    async fn remove_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
-        Ok(self.tables().keys.remove(kid).is_some())
+    async fn remove_signing_key(&self, command: RemoveSigningKey) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let is_removed = tables.keys.remove(&command.kid).is_some();
+        if is_removed {
+            tables.record(command.event);
+        }
+        Ok(is_removed)
     }
 
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
@@ -552,7 +584,13 @@ mod tests {
             store.complete_login(login.clone()).await.unwrap();
             let now = login.now + time::Duration::hours(1);
             store
-                .end_access(EndAccess { who: Blocked::User(login.new_user), reason, keeps: None, now })
+                .end_access(EndAccess {
+                    who: Blocked::User(login.new_user),
+                    reason,
+                    keeps: None,
+                    now,
+                    event: None,
+                })
                 .await
                 .unwrap();
             assert_eq!(store.revocation(login.id), Some(Revocation { at: now, reason }));
@@ -568,7 +606,7 @@ mod tests {
             store.complete_login(login.clone()).await.unwrap();
         }
         let first = fixtures::revoke_grant(dead.id);
-        store.revoke_grant(first).await.unwrap();
+        store.revoke_grant(first.clone()).await.unwrap();
         let revoke = fixtures::revoke_consent(dead.new_user, dead.client);
         let at = revoke.now + time::Duration::hours(1);
         assert!(store.revoke_consent(RevokeConsent { now: at, ..revoke }).await.unwrap());
@@ -585,10 +623,10 @@ mod tests {
         let later = RevokeGrant {
             reason: RevocationReason::RefreshReused,
             now: first.now + time::Duration::hours(1),
-            ..first
+            ..first.clone()
         };
         store.complete_login(login).await.unwrap();
-        store.revoke_grant(first).await.unwrap();
+        store.revoke_grant(first.clone()).await.unwrap();
         store.revoke_grant(later).await.unwrap();
         assert_eq!(store.revocation(first.id), Some(Revocation { at: first.now, reason: first.reason }));
     }

@@ -5,15 +5,18 @@ use std::collections::BTreeSet;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::audience::Audience;
+use countersign_domain::checkpoint::Checkpoint;
 use countersign_domain::id_token::{IdTokenClaims, IdTokenRead, LogoutClaims};
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::token::{AccessClaims, AccessTokenRead};
-use countersign_ports::TokenSigner;
+use countersign_ports::{CheckpointRead, SecurityEventClaims, TokenSigner};
 use serde_json::{Map, Value, json};
 use time::Duration;
 
-use crate::fakes::signer::{access_payload, id_payload, logout_payload};
+use crate::fakes::signer::{
+    access_payload, checkpoint_payload, id_payload, logout_payload, security_event_payload,
+};
 use crate::fixtures;
 
 /// Makes one test of each clause for a token signer. The argument is an expression for a signer; each clause
@@ -34,6 +37,9 @@ macro_rules! signer_contract {
             an_id_token_says_exactly_what_it_was_given,
             an_id_token_is_read_back,
             a_logout_token_says_exactly_what_it_was_given,
+            a_checkpoint_says_exactly_what_it_was_given_and_is_read_back,
+            an_altered_checkpoint_is_not_verified,
+            a_security_event_token_says_exactly_what_it_was_given,
             a_105_an_id_token_of_another_algorithm_key_or_payload_is_not_read,
             e_42_an_id_token_with_an_empty_or_a_zero_signature_is_not_read,
             a_107_tokens_of_one_kind_are_not_read_as_another,
@@ -261,6 +267,54 @@ pub async fn a_logout_token_says_exactly_what_it_was_given(signer: &dyn TokenSig
         let token = signer.sign_logout_token(SigningAlgorithm::EdDsa, &claims).await.unwrap();
         let [_, payload, _] = parts(&token);
         assert_eq!(Value::Object(object(payload)), logout_payload(&claims));
+    }
+}
+
+/// What is sealed is what is read.
+pub async fn a_checkpoint_says_exactly_what_it_was_given_and_is_read_back(signer: &dyn TokenSigner) {
+    let checkpoint = fixtures::checkpoint();
+    let jws = signer.sign_checkpoint(&checkpoint).await.unwrap();
+    let [header, payload, _] = parts(&jws);
+    assert_eq!(object(header)["typ"], "countersign-checkpoint+jwt");
+    assert_eq!(Value::Object(object(payload)), checkpoint_payload(&checkpoint));
+    assert_eq!(signer.read_checkpoint(&jws), Some(CheckpointRead::Verified(checkpoint)));
+}
+
+/// Another payload, another signature, and the signature of another kind of token.
+pub async fn an_altered_checkpoint_is_not_verified(signer: &dyn TokenSigner) {
+    let checkpoint = fixtures::checkpoint();
+    let jws = signer.sign_checkpoint(&checkpoint).await.unwrap();
+    let other = Checkpoint { events: checkpoint.events + 1, ..checkpoint.clone() };
+    let other = signer.sign_checkpoint(&other).await.unwrap();
+    let [header, payload, signature] = parts(&jws);
+    let [_, other_payload, other_signature] = parts(&other);
+    let set = signer.sign_security_event(&fixtures::security_event_claims()).await.unwrap();
+    let [set_header, ..] = parts(&set);
+    for altered in [
+        format!("{header}.{other_payload}.{signature}"),
+        format!("{header}.{payload}.{other_signature}"),
+        format!("{header}.{payload}."),
+        format!("{set_header}.{payload}.{signature}"),
+    ] {
+        let read = signer.read_checkpoint(&altered);
+        assert!(!matches!(read, Some(CheckpointRead::Verified(_))), "{altered}");
+    }
+    for text in shapeless(header, payload, signature) {
+        assert!(!matches!(signer.read_checkpoint(&text), Some(CheckpointRead::Verified(_))), "{text:.80}");
+    }
+}
+
+/// The claims of RFC 8417. No token of ours that means access can pass for one, nor the other way round.
+pub async fn a_security_event_token_says_exactly_what_it_was_given(signer: &dyn TokenSigner) {
+    let claims = fixtures::security_event_claims();
+    let anonymous = SecurityEventClaims { subject: None, transaction: None, ..claims.clone() };
+    for claims in [anonymous, claims] {
+        let token = signer.sign_security_event(&claims).await.unwrap();
+        let [header, payload, _] = parts(&token);
+        assert_eq!(object(header)["typ"], "secevent+jwt");
+        assert_eq!(Value::Object(object(payload)), security_event_payload(&claims));
+        assert_eq!(signer.read_access_token(&token), None);
+        assert_eq!(signer.read_id_token(&token), None);
     }
 }
 

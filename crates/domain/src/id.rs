@@ -83,6 +83,19 @@ id_type! {
     /// A key of the admin interface.
     AdminKeyId
 }
+id_type! {
+    /// Something that happened, and when.
+    EventId
+}
+
+impl EventId {
+    /// When it happened, in whole milliseconds.
+    pub fn at_time(&self) -> OffsetDateTime {
+        let millis = self.0.as_u128() >> 80;
+        let nanos = i128::try_from(millis).unwrap_or(0) * 1_000_000;
+        OffsetDateTime::from_unix_timestamp_nanos(nanos).unwrap_or(OffsetDateTime::UNIX_EPOCH)
+    }
+}
 
 impl ClientId {
     /// The id of the client described by the document at this URL. It is derived from the URL (UUID version

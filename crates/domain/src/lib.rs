@@ -23,6 +23,8 @@
 //! | access rule | who can sign in to a client: everyone, nobody, or members of groups |
 //! | block | keeps a user or a wallet out of all clients |
 //! | admin key | what a program presents at the admin interface; it acts for the operator |
+//! | event | what happened: stored in the commit of the act that it tells of |
+//! | checkpoint | a signed seal over events, chained to the one before |
 //! | family | the tokens of one grant; at most one of them can be refreshed |
 
 pub mod admin_key;
@@ -30,6 +32,7 @@ pub mod admission;
 pub mod audience;
 pub mod authorization;
 pub mod challenge;
+pub mod checkpoint;
 pub mod claims;
 pub mod client;
 pub mod client_assertion;
@@ -43,6 +46,7 @@ pub mod device;
 pub mod dpop;
 pub mod email;
 pub mod error;
+pub mod event;
 pub mod forgetting;
 pub mod form_key;
 pub mod grant;

@@ -32,6 +32,17 @@ impl PeerAddress {
     }
 }
 
+impl PeerAddress {
+    /// Reads what [`Display`](fmt::Display) writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        let parsed = match text.split_once('/') {
+            None => Self::Whole(text.parse().ok()?),
+            Some((network, _)) => Self::network(network.parse().ok()?),
+        };
+        (parsed.to_string() == text).then_some(parsed)
+    }
+}
+
 impl fmt::Display for PeerAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -47,6 +58,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_what_we_write_is_read() {
+        for text in ["", "203.0.113.7/24", "203.0.113.0/23", "203.0.113.0/024", "::1/48", "host"] {
+            assert_eq!(PeerAddress::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn an_address_is_cut_to_its_network_unless_all_of_it_is_wanted() {
         for (whole, network) in [
             ("203.0.113.77", "203.0.113.0/24"),
@@ -57,6 +75,9 @@ mod tests {
             let address: IpAddr = whole.parse().unwrap();
             assert_eq!(PeerAddress::network(address).to_string(), network);
             assert_eq!(PeerAddress::Whole(address).to_string(), whole);
+            for text in [whole, network] {
+                assert_eq!(PeerAddress::parse(text).unwrap().to_string(), text);
+            }
         }
     }
 }

@@ -36,6 +36,7 @@ use countersign_domain::repeat_key::RepeatKey;
 use countersign_ports::KeyRing;
 use countersign_usecases::Management;
 
+use self::admit::Caller;
 pub use self::description::admin_openapi_json;
 use self::operations::{BASE, OPERATIONS, Operation};
 use self::problem::Problem;
@@ -80,7 +81,12 @@ impl AdminState {
         Self { app, settings, openapi: OnceLock::new(), docs: InEachLanguage::default() }
     }
 
-    /// What the use-cases need.
+    /// What the use-cases need, for what this key does.
+    fn management_for<'a>(&'a self, caller: &'a Caller) -> Management<'a> {
+        self.app.context.management_for(&caller.cause)
+    }
+
+    /// What the use-cases need to read.
     fn management(&self) -> Management<'_> {
         self.app.context.management()
     }

@@ -4,6 +4,7 @@
 use async_trait::async_trait;
 use countersign_domain::consent::Consent;
 use countersign_domain::email::{EmailAddress, EmailConfirmation, UserEmail};
+use countersign_domain::event::{Event, Pseudonym};
 use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::secret::SecretHash;
@@ -27,7 +28,7 @@ pub struct Account {
 }
 
 /// Revokes everything that a user agreed to at one client, at any terms, and the grants that came from it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RevokeConsent {
     /// The user.
     pub user: UserId,
@@ -35,6 +36,8 @@ pub struct RevokeConsent {
     pub client: ClientId,
     /// The time of the revocation.
     pub now: OffsetDateTime,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// Stores a user's e-mail address.
@@ -67,7 +70,7 @@ pub enum EmailPut {
 }
 
 /// Confirms an e-mail address.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ConfirmEmail {
     /// The user.
     pub user: UserId,
@@ -78,6 +81,8 @@ pub struct ConfirmEmail {
     pub shared: SharedAddress,
     /// The caller's time, which decides whether the link has expired.
     pub now: OffsetDateTime,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// What happens if another user has confirmed the same address.
@@ -102,12 +107,17 @@ pub enum EmailConfirmed {
 }
 
 /// Deletes a user.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct DeleteAccount {
     /// The user to delete.
     pub user: UserId,
     /// The time of the deletion.
     pub now: OffsetDateTime,
+    /// What the user is called from now on in the events about them. Storage adds to the event `events`, how
+    /// many got it.
+    pub pseudonym: Pseudonym,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// What people see and change about their own data. Every write is durable before the answer.
@@ -148,8 +158,9 @@ pub trait AccountStore: Send + Sync {
     /// wallets at the same time happens entirely before, and is deleted too, or entirely after, and creates a
     /// new user. If the user is blocked, each of their wallets is blocked instead, with the same time and
     /// reason, so that deleting an account is no way around a block; a wallet that is blocked already keeps its
-    /// own block. The wallets stay in the groups that they were put into. The answer says whether the user
-    /// existed.
+    /// own block. The wallets stay in the groups that they were put into. In every event about the user, fresh or
+    /// sealed, the pseudonym replaces the user; wallet, address and salt are deleted. The answer says whether the
+    /// user existed.
     ///
     /// [`AccountDeleted`]: countersign_domain::grant::RevocationReason::AccountDeleted
     async fn delete_account(&self, command: DeleteAccount) -> Result<bool, StoreError>;

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use countersign_domain::admin_key::AdminKey;
+use countersign_domain::event::Event;
 use countersign_domain::id::AdminKeyId;
 use time::OffsetDateTime;
 
@@ -12,6 +13,8 @@ use crate::StoreError;
 pub struct CreateAdminKey {
     /// The key, with its id and its hash.
     pub key: AdminKey,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// The outcome of [`CreateAdminKey`].
@@ -24,12 +27,14 @@ pub enum AdminKeyCreated {
 }
 
 /// Revokes an admin key.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RevokeAdminKey {
     /// The key.
     pub id: AdminKeyId,
     /// When.
     pub now: OffsetDateTime,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// Begins a request that must not be carried out twice.

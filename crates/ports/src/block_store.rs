@@ -7,6 +7,7 @@
 
 use async_trait::async_trait;
 use countersign_domain::admission::Block;
+use countersign_domain::event::Event;
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::UserId;
 use countersign_domain::scope::Scope;
@@ -31,6 +32,8 @@ pub struct PutBlock {
     pub who: Blocked,
     /// Since when and why.
     pub block: Block,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// The outcome of [`PutBlock`].
@@ -45,6 +48,15 @@ pub enum BlockPut {
     UserUnknown,
 }
 
+/// Lets a user or a wallet in again.
+#[derive(Clone, Debug)]
+pub struct RemoveBlock {
+    /// Whom the block keeps out.
+    pub who: Blocked,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
+}
+
 /// Ends the access of a user, or what was given by one wallet of theirs.
 #[derive(Clone, Debug)]
 pub struct EndAccess {
@@ -56,6 +68,8 @@ pub struct EndAccess {
     pub keeps: Option<Scope>,
     /// The time of the end.
     pub now: OffsetDateTime,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// The outcome of [`EndAccess`].
@@ -92,7 +106,7 @@ pub trait BlockStore: Send + Sync {
     async fn put_block(&self, command: PutBlock) -> Result<BlockPut, StoreError>;
 
     /// Removes a block. The answer says whether there was one.
-    async fn remove_block(&self, who: &Blocked) -> Result<bool, StoreError>;
+    async fn remove_block(&self, command: RemoveBlock) -> Result<bool, StoreError>;
 
     /// Revokes the live grants, except those that are kept, and deletes the sessions: all of a user's, or all
     /// that were made with the wallet (family and address), atomically. A sign-in or a continuation of a known

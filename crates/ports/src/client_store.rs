@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use countersign_domain::admission::{AccessRule, Release};
 use countersign_domain::client::Client;
+use countersign_domain::event::Event;
 use countersign_domain::id::ClientId;
 use countersign_domain::secret::SecretHash;
 use time::OffsetDateTime;
@@ -14,6 +15,8 @@ use crate::StoreError;
 pub struct RegisterClient {
     /// The client, with its id.
     pub client: Client,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// The outcome of [`RegisterClient`].
@@ -25,6 +28,24 @@ pub enum Registered {
     IdTaken,
 }
 
+/// Replaces what a client registered.
+#[derive(Clone, Debug)]
+pub struct UpdateClient {
+    /// The client, with its new values.
+    pub client: Client,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
+}
+
+/// Deletes a client.
+#[derive(Clone, Debug)]
+pub struct DeleteClient {
+    /// Its id.
+    pub id: ClientId,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
+}
+
 /// Opens resources to a client, or closes them.
 #[derive(Clone, Debug)]
 pub struct ChangeResources {
@@ -32,6 +53,8 @@ pub struct ChangeResources {
     pub client: ClientId,
     /// What changes.
     pub change: ResourceChange,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// What changes in the list of resources that are open to a client.
@@ -68,10 +91,12 @@ pub struct ChangeAccess {
     pub rule: Option<AccessRule>,
     /// Which groups it is told; `None` leaves that as it is.
     pub release: Option<Release>,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// Gives a client a new secret.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RotateSecret {
     /// The client.
     pub client: ClientId,
@@ -83,6 +108,8 @@ pub struct RotateSecret {
     pub now: OffsetDateTime,
     /// Until when the replaced secret works; `None` if it ends at once.
     pub keep_old_until: Option<OffsetDateTime>,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// Changes a client only if it is still as the caller read it.
@@ -98,7 +125,7 @@ pub struct IfClientUnchanged {
 #[derive(Clone, Debug)]
 pub enum ClientChange {
     /// That of [`ClientStore::update_client`].
-    Update(Box<Client>),
+    Update(Box<UpdateClient>),
     /// That of [`ClientStore::change_resources`].
     Resources(ChangeResources),
     /// That of [`ClientStore::change_access`].
@@ -106,7 +133,7 @@ pub enum ClientChange {
     /// That of [`ClientStore::rotate_secret`].
     Secret(RotateSecret),
     /// That of [`ClientStore::delete_client`].
-    Delete(ClientId),
+    Delete(DeleteClient),
 }
 
 /// A client authenticated with a secret.
@@ -144,7 +171,7 @@ pub trait ClientStore: Send + Sync {
     /// Of the given secrets nothing is stored if the client has secrets: a rotation that the caller has not
     /// seen stays. If the client now authenticates in another way, its secrets are deleted. If it had none,
     /// the current one of those given is stored.
-    async fn update_client(&self, client: Client) -> Result<bool, StoreError>;
+    async fn update_client(&self, command: UpdateClient) -> Result<bool, StoreError>;
 
     /// Opens resources to a client, or closes them, atomically: of two changes at the same time, neither is
     /// lost. Everything else about the client stays. The answer says whether the client existed. Idempotent.
@@ -175,7 +202,7 @@ pub trait ClientStore: Send + Sync {
     /// Deletes a client with all its grants and consents, atomically. From then on none of its codes and
     /// tokens is found. Grants and consents that name this id are deleted even if the client does not exist.
     /// The answer says whether it existed. Durable before the answer.
-    async fn delete_client(&self, id: ClientId) -> Result<bool, StoreError>;
+    async fn delete_client(&self, command: DeleteClient) -> Result<bool, StoreError>;
 
     /// Carries out a change by its own rules, if the client is as it was read: of two callers who read the same,
     /// one changes something. The answer says whether it was so and the change was made. A repeated command

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use countersign_domain::admission::Standing;
+use countersign_domain::event::Event;
 use countersign_domain::group::{Group, GroupName, GroupTitle, Membership};
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
@@ -14,6 +15,8 @@ use crate::StoreError;
 pub struct CreateGroup {
     /// The group.
     pub group: Group,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// The outcome of [`CreateGroup`].
@@ -32,6 +35,17 @@ pub struct RetitleGroup {
     pub group: GroupName,
     /// The new title.
     pub title: Option<GroupTitle>,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
+}
+
+/// Deletes a group.
+#[derive(Clone, Debug)]
+pub struct DeleteGroup {
+    /// Its name.
+    pub name: GroupName,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// Changes a group only if it is still as the caller read it.
@@ -49,7 +63,7 @@ pub enum GroupChange {
     /// That of [`GroupStore::retitle_group`].
     Retitle(RetitleGroup),
     /// That of [`GroupStore::delete_group`].
-    Delete,
+    Delete(DeleteGroup),
 }
 
 /// Puts a member into a group, or takes it out.
@@ -61,6 +75,8 @@ pub struct ChangeMember {
     pub member: Member,
     /// The time of the change.
     pub now: OffsetDateTime,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// A member of a group, as the operator put it there.
@@ -125,7 +141,7 @@ pub trait GroupStore: Send + Sync {
     /// Deletes a group with its memberships, atomically. A member who is added at the same time is deleted
     /// too, or is refused. Clients whose rules name the group keep them. The answer says whether the group
     /// existed.
-    async fn delete_group(&self, name: &GroupName) -> Result<bool, StoreError>;
+    async fn delete_group(&self, command: DeleteGroup) -> Result<bool, StoreError>;
 
     /// Carries out a change by its own rules, if the group is as it was read: of two callers who read the same,
     /// one changes something. The answer says whether it was so and the change was made. A repeated command

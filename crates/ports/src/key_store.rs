@@ -1,6 +1,7 @@
 //! Signing keys: encrypted, and shared by all replicas.
 
 use async_trait::async_trait;
+use countersign_domain::event::Event;
 use countersign_domain::signing_key::SealedKey;
 use time::OffsetDateTime;
 
@@ -13,6 +14,28 @@ pub struct AddSigningKey {
     pub key: SealedKey,
     /// If there is a key that becomes active later than this, the new key is not needed.
     pub unless_after: OffsetDateTime,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
+}
+
+/// Withdraws a signing key.
+#[derive(Clone, Debug)]
+pub struct WithdrawSigningKey {
+    /// The key's id.
+    pub kid: String,
+    /// The time of the withdrawal.
+    pub now: OffsetDateTime,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
+}
+
+/// Deletes a signing key.
+#[derive(Clone, Debug)]
+pub struct RemoveSigningKey {
+    /// The key's id.
+    pub kid: String,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// The outcome of [`AddSigningKey`].
@@ -34,10 +57,10 @@ pub trait KeyStore: Send + Sync {
 
     /// Withdraws a key for good. The answer says whether it existed and was not withdrawn before. Durable
     /// before the answer.
-    async fn withdraw_signing_key(&self, kid: &str, now: OffsetDateTime) -> Result<bool, StoreError>;
+    async fn withdraw_signing_key(&self, command: WithdrawSigningKey) -> Result<bool, StoreError>;
 
     /// Deletes a key. The answer says whether it existed.
-    async fn remove_signing_key(&self, kid: &str) -> Result<bool, StoreError>;
+    async fn remove_signing_key(&self, command: RemoveSigningKey) -> Result<bool, StoreError>;
 
     /// Reads all keys, oldest first.
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError>;

@@ -25,6 +25,7 @@ pub mod client_store;
 pub mod clock;
 pub mod entropy;
 pub mod error;
+pub mod event_store;
 pub mod fetcher;
 pub mod group_store;
 pub mod jws_reader;
@@ -51,22 +52,28 @@ pub use account_store::{
 pub use admin_key_store::{
     AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, RequestBegun, RevokeAdminKey,
 };
-pub use block_store::{AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock};
+pub use block_store::{
+    AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock, RemoveBlock,
+};
 pub use client_store::{
-    ChangeAccess, ChangeResources, ClientChange, ClientStore, IfClientUnchanged, RegisterClient, Registered,
-    ResourceChange, RotateSecret, SecretRecord, SecretUse,
+    ChangeAccess, ChangeResources, ClientChange, ClientStore, DeleteClient, IfClientUnchanged,
+    RegisterClient, Registered, ResourceChange, RotateSecret, SecretRecord, SecretUse, UpdateClient,
 };
 pub use clock::Clock;
 pub use entropy::{Entropy, EntropyExt};
 pub use error::{SignerError, StoreError, VerifierError};
+pub use event_store::{
+    CheckpointAt, EventAt, EventFilter, EventOrder, EventPage, EventStore, EventSubject, ForgetEvents,
+    FoundEvent, SealEvents, Sealed, TakeLease,
+};
 pub use fetcher::{FetchError, Fetched, Fetcher};
 pub use group_store::{
-    ChangeMember, CountedGroup, CreateGroup, GroupChange, GroupCreated, GroupMember, GroupStore,
+    ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupChange, GroupCreated, GroupMember, GroupStore,
     IfGroupUnchanged, Member, MemberAdded, MemberCursor, RetitleGroup,
 };
 pub use jws_reader::{JwsReader, JwsRejected, READ_ALGORITHMS, ReadJws};
 pub use key_ring::{KeyRing, KeyRingError, KeyRotation, ListedKey, RotatedKeys};
-pub use key_store::{AddSigningKey, KeyAdded, KeyStore};
+pub use key_store::{AddSigningKey, KeyAdded, KeyStore, RemoveSigningKey, WithdrawSigningKey};
 pub use login_store::{CompleteLogin, LoginCompleted, LoginStore};
 pub use mailer::{Mail, MailError, Mailer};
 pub use people_store::{PeopleFilter, PeopleStore, Person, PersonListed};
@@ -79,11 +86,11 @@ pub use resource_store::{
     ResourceStore, ResourceUpdated, ResourceUses, UpdateResource,
 };
 pub use session_store::{
-    ContinueSession, NewSession, OpenSession, SessionClient, SessionContinued, SessionOpened, SessionStore,
-    SignOut,
+    ContinueSession, EndSession, EndSessions, NewSession, OpenSession, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut,
 };
 pub use storage::{DirectStorage, Storage};
-pub use token_signer::{PublicKeys, TokenSigner};
+pub use token_signer::{CheckpointRead, PublicKeys, SecurityEventClaims, TokenSigner};
 pub use token_store::{
     IssueTokens, KnownAccess, RedeemCode, Redeemed, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
     Rotated, TokenStore, TokensIssued,

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use countersign_domain::consent::ConsentTerms;
+use countersign_domain::event::Event;
 use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::particulars::Particulars;
 use countersign_domain::pkce::CodeChallenge;
@@ -52,6 +53,8 @@ pub struct CompleteLogin {
     pub forget_after: OffsetDateTime,
     /// The session for the browser to remember, if any.
     pub session: Option<NewSession>,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 impl CompleteLogin {

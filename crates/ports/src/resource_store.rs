@@ -1,6 +1,7 @@
 //! The resources that the operator declared at the terminal.
 
 use async_trait::async_trait;
+use countersign_domain::event::Event;
 use countersign_domain::resource::Resource;
 use countersign_domain::scope::ScopeName;
 use time::OffsetDateTime;
@@ -12,6 +13,8 @@ use crate::StoreError;
 pub struct CreateResource {
     /// The resource.
     pub resource: Resource,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// The outcome of [`CreateResource`].
@@ -30,6 +33,8 @@ pub enum ResourceCreated {
 pub struct UpdateResource {
     /// What the resource is from now on. Its URI names it, and stays.
     pub resource: Resource,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// The outcome of [`UpdateResource`].
@@ -48,6 +53,8 @@ pub enum ResourceUpdated {
 pub struct DeleteResource {
     /// Its URI.
     pub uri: String,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// Changes a resource only if it is still as the caller read it.

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use countersign_domain::audience::SignedAudiences;
+use countersign_domain::event::Event;
 use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::scope::Scope;
@@ -42,6 +43,8 @@ pub struct OpenSession {
     pub now: OffsetDateTime,
     /// When the spent id can be forgotten, because the challenge has expired.
     pub forget_after: OffsetDateTime,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// The outcome of [`OpenSession`].
@@ -87,7 +90,7 @@ pub enum SessionContinued {
 }
 
 /// Ends a session and revokes the grants made in it, except those meant to outlast it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SignOut {
     /// The session's user.
     pub user: UserId,
@@ -97,6 +100,28 @@ pub struct SignOut {
     pub keeps: Scope,
     /// The time of the sign-out.
     pub now: OffsetDateTime,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
+}
+
+/// Ends a session.
+#[derive(Clone, Debug)]
+pub struct EndSession {
+    /// The session's user.
+    pub user: UserId,
+    /// The session to end.
+    pub id: SessionId,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
+}
+
+/// Ends all sessions of a user.
+#[derive(Clone, Debug)]
+pub struct EndSessions {
+    /// The user.
+    pub user: UserId,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// A client that was granted access in a session.
@@ -138,8 +163,8 @@ pub trait SessionStore: Send + Sync {
     async fn clients_of_sessions(&self, user: UserId) -> Result<Vec<SessionClient>, StoreError>;
 
     /// Ends a session of this user. The answer says whether it existed. From then on no replica accepts it.
-    async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool, StoreError>;
+    async fn end_session(&self, command: EndSession) -> Result<bool, StoreError>;
 
     /// Ends all sessions of a user. The answer says how many.
-    async fn end_sessions(&self, user: UserId) -> Result<u64, StoreError>;
+    async fn end_sessions(&self, command: EndSessions) -> Result<u64, StoreError>;
 }

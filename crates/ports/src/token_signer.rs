@@ -1,9 +1,13 @@
 //! Signing tokens.
 
 use async_trait::async_trait;
+use countersign_domain::checkpoint::Checkpoint;
+use countersign_domain::id::{EventId, UserId};
 use countersign_domain::id_token::{IdTokenClaims, IdTokenRead, LogoutClaims};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::token::{AccessClaims, AccessTokenRead};
+
+use time::OffsetDateTime;
 
 use crate::SignerError;
 
@@ -14,6 +18,36 @@ pub struct PublicKeys {
     pub jwks: String,
     /// The algorithms that tokens are signed with.
     pub algorithms: Vec<String>,
+}
+
+/// The claims of a Security Event Token (RFC 8417).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecurityEventClaims {
+    /// `iss`: this server
+    pub issuer: String,
+    /// `aud`: the receiver
+    pub audience: String,
+    /// `iat`: when the token was issued
+    pub issued_at: OffsetDateTime,
+    /// `jti`: the id of the event, whose time is `toe`
+    pub id: EventId,
+    /// `sub_id`: the user whom it is about
+    pub subject: Option<UserId>,
+    /// `txn`: the id of the request
+    pub transaction: Option<String>,
+    /// The URI of the kind of event
+    pub kind: String,
+    /// What the event says, as an object of JSON
+    pub details: String,
+}
+
+/// A checkpoint that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckpointRead {
+    /// A key of this server signed it.
+    Verified(Checkpoint),
+    /// The key that its header names is not there, or no longer. Nothing is known about the signature.
+    KeyGone(Checkpoint),
 }
 
 /// Signs tokens, and reads back the ones that it signed. Async, because the key can be on another machine.
@@ -37,6 +71,18 @@ pub trait TokenSigner: Send + Sync {
         algorithm: SigningAlgorithm,
         claims: &LogoutClaims,
     ) -> Result<String, SignerError>;
+
+    /// Signs a checkpoint. Its header has `typ` (`countersign-checkpoint+jwt`), `alg` and `kid`. Always uses
+    /// ES256.
+    async fn sign_checkpoint(&self, checkpoint: &Checkpoint) -> Result<String, SignerError>;
+
+    /// Signs a Security Event Token (RFC 8417 section 2). Its header has `typ` (`secevent+jwt`), `alg` and `kid`.
+    /// Always uses ES256.
+    async fn sign_security_event(&self, claims: &SecurityEventClaims) -> Result<String, SignerError>;
+
+    /// Reads a checkpoint, and verifies its signature if the key that its header names is there. `None` if it is
+    /// no checkpoint, or the signature is not that key's.
+    fn read_checkpoint(&self, jws: &str) -> Option<CheckpointRead>;
 
     /// Reads what looks like one of our access tokens. This proves nothing: the caller compares the hash of
     /// the whole token with the one stored when it was issued.

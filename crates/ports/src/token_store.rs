@@ -4,6 +4,7 @@
 //! can never have two live branches.
 
 use async_trait::async_trait;
+use countersign_domain::event::Event;
 use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::id::{ClientId, GrantId, TokenId};
 use countersign_domain::refresh::RefreshSnapshot;
@@ -91,7 +92,7 @@ pub enum Rotated {
 }
 
 /// Revokes one access token.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RevokeToken {
     /// The token's id.
     pub id: TokenId,
@@ -99,10 +100,12 @@ pub struct RevokeToken {
     pub access_hash: SecretHash,
     /// The time of the revocation.
     pub now: OffsetDateTime,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// Revokes a grant and all its tokens.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RevokeGrant {
     /// The grant's id.
     pub id: GrantId,
@@ -110,6 +113,8 @@ pub struct RevokeGrant {
     pub reason: RevocationReason,
     /// The time of the revocation.
     pub now: OffsetDateTime,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// The outcome of [`RevokeToken`] or [`RevokeGrant`].

@@ -9,6 +9,7 @@
 //! forgets them.
 
 use async_trait::async_trait;
+use countersign_domain::event::Event;
 use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::wallet::WalletAccount;
 use countersign_domain::wallet_name::WalletName;
@@ -32,6 +33,8 @@ pub struct LinkWallet {
     pub now: OffsetDateTime,
     /// When the spent id can be forgotten, because the challenge has expired.
     pub forget_after: OffsetDateTime,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// The outcome of [`LinkWallet`]. Every outcome but the first means that no wallet changed hands. The
@@ -75,6 +78,8 @@ pub struct UnlinkWallet {
     pub now: OffsetDateTime,
     /// When the spent id can be forgotten, because the challenge has expired.
     pub forget_after: OffsetDateTime,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
 }
 
 /// The outcome of [`UnlinkWallet`]. Every outcome but the first means that no wallet changed hands. As with

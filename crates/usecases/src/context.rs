@@ -1,6 +1,7 @@
 //! What every use-case works with: the ports and the operator's policy.
 
 pub mod blocks;
+pub mod cause;
 pub mod clients;
 mod moment;
 pub mod remembered_access;
@@ -15,6 +16,7 @@ use countersign_domain::challenge::TextKey;
 use countersign_domain::client::Client;
 use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::dpop::DpopNonceKey;
+use countersign_domain::event::{Event, EventKind};
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::listener::Listener;
 use countersign_domain::own_origin::{OwnOrigin, PLAYGROUND};
@@ -24,8 +26,10 @@ use countersign_domain::resource::ResourceRules;
 use countersign_ports::{
     Clock, DirectStorage, Entropy, Fetcher, JwsReader, Mailer, TokenSigner, WalletVerifier,
 };
+use time::OffsetDateTime;
 
 use blocks::Blocks;
+use cause::{Cause, EventPolicy, SERVER};
 use clients::Clients;
 use remembered_access::RememberedAccess;
 use resources::Resources;
@@ -118,6 +122,8 @@ pub struct Management<'a> {
     pub entropy: &'a dyn Entropy,
     /// What the operator decided.
     pub policy: &'a Policy,
+    /// Who changes something, and from where.
+    pub cause: &'a Cause,
 }
 
 /// What it takes to tell clients that somebody's sign-in ended.
@@ -159,13 +165,20 @@ pub struct Policy {
     pub assertion_audience: AssertionAudience,
     /// Do clients that ask for an e-mail address get a made-up one if the user has none on file?
     pub synthetic_email: bool,
+    /// What is kept of what happened.
+    pub events: EventPolicy,
     /// Is there a playground? Its page is the only address of ours that a client may have.
     pub playground: bool,
 }
 
 impl Context {
-    /// The part that managing clients and people needs.
+    /// The part that managing clients and people needs, for what the server itself does.
     pub fn management(&self) -> Management<'_> {
+        self.management_for(&SERVER)
+    }
+
+    /// The part that managing clients and people needs, for this cause.
+    pub fn management_for<'a>(&'a self, cause: &'a Cause) -> Management<'a> {
         Management {
             storage: &*self.storage,
             clients: &self.clients,
@@ -176,12 +189,26 @@ impl Context {
             clock: &*self.clock,
             entropy: &*self.entropy,
             policy: &self.policy,
+            cause,
         }
     }
 
     /// The part that telling clients needs.
     pub fn notifier(&self) -> Notifier<'_> {
         Notifier { management: self.management(), signer: &*self.signer, fetcher: &*self.fetcher }
+    }
+}
+
+impl Context {
+    /// Makes the event of an act; `None` if no events are kept.
+    pub(crate) fn event(
+        &self,
+        now: OffsetDateTime,
+        cause: &Cause,
+        kind: EventKind,
+        rest: impl FnOnce(&mut Event),
+    ) -> Option<Box<Event>> {
+        self.policy.events.event(&*self.entropy, now, cause, kind, rest)
     }
 }
 
@@ -197,6 +224,18 @@ impl Policy {
     /// Our own addresses, which no client may have.
     pub(crate) fn own_origin(&self) -> OwnOrigin<'_> {
         OwnOrigin::new(&self.public_url, self.playground.then_some(PLAYGROUND))
+    }
+}
+
+impl Management<'_> {
+    /// Makes the event of a change; `None` if no events are kept.
+    pub(crate) fn event(
+        &self,
+        now: OffsetDateTime,
+        kind: EventKind,
+        rest: impl FnOnce(&mut Event),
+    ) -> Option<Box<Event>> {
+        self.policy.events.event(self.entropy, now, self.cause, kind, rest)
     }
 }
 

@@ -4,6 +4,7 @@ mod account;
 mod breakable;
 mod broken_store;
 mod clients;
+mod events;
 mod invariants;
 mod people;
 mod sign_in;

@@ -11,16 +11,20 @@ pub(super) enum TokenType {
     Access,
     Id,
     Logout,
+    Checkpoint,
+    SecurityEvent,
 }
 
 impl TokenType {
-    /// The `typ` of RFC 9068 section 2.1, RFC 7519 section 5.1, and OpenID Connect Back-Channel Logout
-    /// section 2.4.
+    /// The `typ` of RFC 9068 section 2.1, RFC 7519 section 5.1, OpenID Connect Back-Channel Logout
+    /// section 2.4, and RFC 8417 section 2.3; that of checkpoints is our own.
     const fn name(self) -> &'static str {
         match self {
             Self::Access => "at+jwt",
             Self::Id => "JWT",
             Self::Logout => "logout+jwt",
+            Self::Checkpoint => "countersign-checkpoint+jwt",
+            Self::SecurityEvent => "secevent+jwt",
         }
     }
 

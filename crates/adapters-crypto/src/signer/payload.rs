@@ -1,13 +1,17 @@
 //! The payloads of tokens as JSON. Unknown values are left out.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
+use countersign_domain::checkpoint::{Checkpoint, Digest256};
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{SessionId, TokenId, UserId};
 use countersign_domain::id_token::{ACR, AMR, IdTokenClaims, IdTokenRead, LogoutClaims};
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::token::{AccessClaims, AccessTokenRead};
+use countersign_ports::SecurityEventClaims;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use time::OffsetDateTime;
 
 /// The claims of RFC 9068 section 2.2, in the same order.
@@ -177,6 +181,87 @@ impl<'a> LogoutPayload<'a> {
             events: Events { logout: Empty {} },
         }
     }
+}
+
+/// What a checkpoint says.
+#[derive(Serialize, Deserialize)]
+pub(super) struct CheckpointPayload<'a> {
+    checkpoint: u64,
+    iat: i64,
+    first: u64,
+    events: u32,
+    #[serde(borrow)]
+    root: Cow<'a, str>,
+    previous: Cow<'a, str>,
+    kept_from: u64,
+}
+
+impl CheckpointPayload<'_> {
+    pub(super) fn of(checkpoint: &Checkpoint) -> Self {
+        Self {
+            checkpoint: checkpoint.number,
+            iat: checkpoint.sealed_at.unix_timestamp(),
+            first: checkpoint.first,
+            events: checkpoint.events,
+            root: checkpoint.root.to_string().into(),
+            previous: checkpoint.previous.to_string().into(),
+            kept_from: checkpoint.kept_from,
+        }
+    }
+}
+
+/// RFC 8417 section 2.2.
+#[derive(Serialize)]
+pub(super) struct SecurityEventPayload<'a> {
+    iss: &'a str,
+    aud: &'a str,
+    iat: i64,
+    jti: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sub_id: Option<SubjectId<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    txn: Option<&'a str>,
+    toe: i64,
+    events: BTreeMap<&'a str, Value>,
+}
+
+/// RFC 9493 section 3.2.4.
+#[derive(Serialize)]
+struct SubjectId<'a> {
+    format: &'static str,
+    iss: &'a str,
+    sub: String,
+}
+
+impl<'a> SecurityEventPayload<'a> {
+    pub(super) fn of(claims: &'a SecurityEventClaims) -> Result<Self, serde_json::Error> {
+        let of_user =
+            |user: UserId| SubjectId { format: "iss_sub", iss: &claims.issuer, sub: user.to_string() };
+        Ok(Self {
+            iss: &claims.issuer,
+            aud: &claims.audience,
+            iat: claims.issued_at.unix_timestamp(),
+            jti: claims.id.to_string(),
+            sub_id: claims.subject.map(of_user),
+            txn: claims.transaction.as_deref(),
+            toe: claims.id.at_time().unix_timestamp(),
+            events: BTreeMap::from([(&*claims.kind, serde_json::from_str(&claims.details)?)]),
+        })
+    }
+}
+
+/// Reads the payload of a checkpoint.
+pub(super) fn read_checkpoint(payload: &[u8]) -> Option<Checkpoint> {
+    let read: CheckpointPayload<'_> = serde_json::from_slice(payload).ok()?;
+    Some(Checkpoint {
+        number: read.checkpoint,
+        sealed_at: time(read.iat)?,
+        first: read.first,
+        events: read.events,
+        root: Digest256::parse(&read.root)?,
+        previous: Digest256::parse(&read.previous)?,
+        kept_from: read.kept_from,
+    })
 }
 
 /// Reads the payload of one of our access tokens.

@@ -56,6 +56,8 @@ pub(super) struct OpenKey {
     access_header: String,
     id_header: String,
     logout_header: String,
+    checkpoint_header: String,
+    security_event_header: String,
 }
 
 /// A published key, its state, and since when it signs.
@@ -73,6 +75,8 @@ impl OpenKey {
             access_header: header(TokenType::Access),
             id_header: header(TokenType::Id),
             logout_header: header(TokenType::Logout),
+            checkpoint_header: header(TokenType::Checkpoint),
+            security_event_header: header(TokenType::SecurityEvent),
         })
     }
 
@@ -81,6 +85,8 @@ impl OpenKey {
             TokenType::Access => &self.access_header,
             TokenType::Id => &self.id_header,
             TokenType::Logout => &self.logout_header,
+            TokenType::Checkpoint => &self.checkpoint_header,
+            TokenType::SecurityEvent => &self.security_event_header,
         }
     }
 

@@ -3,7 +3,7 @@
 
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::signing_key::{KeyWanted, SealedKey, key_due, standing_keys};
-use countersign_ports::{AddSigningKey, Clock, Entropy, KeyAdded, KeyStore};
+use countersign_ports::{AddSigningKey, Clock, Entropy, KeyAdded, KeyStore, RemoveSigningKey};
 use time::{Duration, OffsetDateTime};
 use tokio::task::spawn_blocking;
 
@@ -60,7 +60,7 @@ pub async fn make_key(
     let key = generated.map_err(|panicked| KeyError::Unusable(Box::new(panicked)))??;
     let times = KeyTimes { created_at: now, active_from: wanted.active_from };
     let key = key.seal(secret, times, entropy);
-    let command = AddSigningKey { key: key.clone(), unless_after: wanted.unless_after };
+    let command = AddSigningKey { key: key.clone(), unless_after: wanted.unless_after, event: None };
     Ok(match store.add_signing_key(command).await? {
         KeyAdded::Stored => Some(key),
         KeyAdded::NotNeeded => None,
@@ -73,7 +73,9 @@ pub async fn forget_old_keys(store: &dyn KeyStore, now: OffsetDateTime) -> Resul
     for algorithm in SigningAlgorithm::ALL {
         for standing in standing_keys(&stored, algorithm, now) {
             if standing.forget_after.is_some_and(|time| time < now) {
-                store.remove_signing_key(&standing.key.kid).await?;
+                store
+                    .remove_signing_key(RemoveSigningKey { kid: standing.key.kid.clone(), event: None })
+                    .await?;
             }
         }
     }

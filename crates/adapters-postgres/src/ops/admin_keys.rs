@@ -8,7 +8,7 @@ use diesel::sql_types::{Binary, Bool, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::transaction::all_or_nothing;
+use super::transaction::{act_and_record, all_or_nothing};
 use crate::error::OpResult;
 use crate::rows::admin_key::{AdminKeyRow, AdminKeySql, ListedKey, RequestRow};
 use crate::statement::statement;
@@ -18,7 +18,13 @@ pub(crate) fn create_admin_key(
     connection: &mut PgConnection,
     command: &CreateAdminKey,
 ) -> OpResult<AdminKeyCreated> {
-    if (StoreKey { key: AdminKeyRow::from(&command.key) }).execute(connection)? == 1 {
+    let is_new = act_and_record(
+        connection,
+        command.event.as_deref(),
+        |is_new| *is_new,
+        |connection| Ok(StoreKey { key: AdminKeyRow::from(&command.key) }.execute(connection)? == 1),
+    )?;
+    if is_new {
         return Ok(AdminKeyCreated::Stored);
     }
     let is_repeated = IsThere { id: command.key.id.as_uuid() }.get_result(connection)?;
@@ -26,8 +32,13 @@ pub(crate) fn create_admin_key(
 }
 
 /// Returns whether the key existed and was not revoked before.
-pub(crate) fn revoke_admin_key(connection: &mut PgConnection, command: RevokeAdminKey) -> OpResult<bool> {
-    Ok(RevokeKey { id: command.id.as_uuid(), now: command.now }.execute(connection)? == 1)
+pub(crate) fn revoke_admin_key(connection: &mut PgConnection, command: &RevokeAdminKey) -> OpResult<bool> {
+    act_and_record(
+        connection,
+        command.event.as_deref(),
+        |is_revoked| *is_revoked,
+        |connection| Ok(RevokeKey { id: command.id.as_uuid(), now: command.now }.execute(connection)? == 1),
+    )
 }
 
 pub(crate) fn note_admin_key_use(

@@ -5,6 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{Nullable, Text, Uuid as SqlUuid};
 use uuid::Uuid;
 
+use super::transaction::act_and_record;
 use crate::error::OpResult;
 use crate::statement::statement;
 
@@ -15,7 +16,12 @@ pub(crate) fn change_access(connection: &mut PgConnection, command: &ChangeAcces
         release: command.release.as_ref().map(ToString::to_string),
         client: command.client.as_uuid(),
     };
-    Ok(store.execute(connection)? == 1)
+    act_and_record(
+        connection,
+        command.event.as_deref(),
+        |was_there| *was_there,
+        |connection| Ok(store.execute(connection)? == 1),
+    )
 }
 
 statement! {

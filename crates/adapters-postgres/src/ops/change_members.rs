@@ -6,10 +6,36 @@ use diesel::sql_types::{Bool, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::transaction::act_and_record;
 use crate::error::OpResult;
 use crate::statement::statement;
 
 pub(crate) fn add_member(connection: &mut PgConnection, command: &ChangeMember) -> OpResult<MemberAdded> {
+    let is_new = |outcome: &MemberAdded| *outcome == MemberAdded::Added;
+    act_and_record(connection, command.event.as_deref(), is_new, |connection| add(connection, command))
+}
+
+/// Returns whether it was a member.
+pub(crate) fn remove_member(connection: &mut PgConnection, command: &ChangeMember) -> OpResult<bool> {
+    let group = command.group.as_str();
+    act_and_record(
+        connection,
+        command.event.as_deref(),
+        |was_there| *was_there,
+        |connection| {
+            let removed = match &command.member {
+                Member::User(user) => RemoveUser { group, user: user.as_uuid() }.execute(connection)?,
+                Member::Wallet(wallet) => {
+                    RemoveWallet { group, family: &wallet.family, address: &wallet.address }
+                        .execute(connection)?
+                }
+            };
+            Ok(removed == 1)
+        },
+    )
+}
+
+fn add(connection: &mut PgConnection, command: &ChangeMember) -> OpResult<MemberAdded> {
     let (group, now) = (command.group.as_str(), command.now);
     let (has_group, has_member, is_new): (bool, bool, bool) = match &command.member {
         Member::User(user) => AddUser { group, user: user.as_uuid(), now }.get_result(connection)?,
@@ -24,18 +50,6 @@ pub(crate) fn add_member(connection: &mut PgConnection, command: &ChangeMember) 
         (true, false, false) => MemberAdded::UserUnknown,
         (false, _, false) => MemberAdded::GroupUnknown,
     })
-}
-
-/// Returns whether it was a member.
-pub(crate) fn remove_member(connection: &mut PgConnection, command: &ChangeMember) -> OpResult<bool> {
-    let group = command.group.as_str();
-    let removed = match &command.member {
-        Member::User(user) => RemoveUser { group, user: user.as_uuid() }.execute(connection)?,
-        Member::Wallet(wallet) => {
-            RemoveWallet { group, family: &wallet.family, address: &wallet.address }.execute(connection)?
-        }
-    };
-    Ok(removed == 1)
 }
 
 statement! {

@@ -3,6 +3,7 @@
 use countersign_ports::ChangeResources;
 use diesel::prelude::*;
 
+use super::record_event::record;
 use super::transaction::all_or_nothing;
 use crate::error::OpResult;
 use crate::rows::field::{from_lines, lines};
@@ -19,6 +20,7 @@ pub(crate) fn change_resources(connection: &mut PgConnection, command: &ChangeRe
         command.change.apply(&mut resources);
         let resources = lines(resources.iter().map(String::as_str));
         diesel::update(client).set(clients::resources.eq(resources)).execute(connection)?;
+        record(connection, command.event.as_deref())?;
         Ok(true)
     })
 }

@@ -7,6 +7,7 @@ use diesel::sql_types::{Array, Binary, Nullable, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::record_event::record;
 use super::transaction::all_or_nothing;
 use crate::error::OpResult;
 use crate::statement::statement;
@@ -24,7 +25,10 @@ pub(crate) fn rotate_secret(connection: &mut PgConnection, command: &RotateSecre
             return Ok(false);
         }
         ForgetSecrets { client, hash, old: old.unwrap_or(hash) }.execute(connection)?;
-        RecordSecret { client, hash, created_at: command.now }.execute(connection)?;
+        // A repeat finds the row of its secret.
+        if (RecordSecret { client, hash, created_at: command.now }).execute(connection)? == 1 {
+            record(connection, command.event.as_deref())?;
+        }
         Ok(true)
     })
 }

@@ -6,6 +6,7 @@ use diesel::sql_types::{Binary, Bool, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::record_event::record_about;
 use crate::error::OpResult;
 use crate::schema::emails;
 use crate::statement::statement;
@@ -24,6 +25,7 @@ pub(crate) fn confirm_email(
     connection.transaction(|connection| {
         LockAddress { user }.execute(connection)?;
         if statement.execute(connection)? == 1 {
+            record_about(connection, command.event.as_deref(), command.user)?;
             return Ok(EmailConfirmed::Confirmed);
         }
         let link_is_good = emails::table

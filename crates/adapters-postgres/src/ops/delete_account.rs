@@ -1,24 +1,27 @@
 //! A user is deleted, with everything that belongs to them.
 
 use countersign_domain::grant::RevocationReason;
-use countersign_ports::DeleteAccount;
 use countersign_ports::wallet_store::chain_of_old_wallet;
+use countersign_ports::{DeleteAccount, EndSessions};
 use diesel::prelude::*;
 use diesel::sql_types::{Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::end_session::end_sessions;
+use super::forget_person::forget_person;
+use super::record_event::record;
 use super::transaction::{Undone, all_or_nothing};
 use super::wallets::lock_user;
 use crate::error::OpResult;
 use crate::statement::statement;
 
 pub(crate) fn delete_account(connection: &mut PgConnection, command: &DeleteAccount) -> OpResult<bool> {
-    let DeleteAccount { user, now } = *command;
+    let DeleteAccount { user, now, pseudonym, ref event } = *command;
     all_or_nothing(connection, |connection| {
         if !lock_user(connection, user)? {
-            return Err(Undone::Refused(false));
+            forget_person(connection, user, pseudonym)?;
+            return Ok(false);
         }
         let id = user.as_uuid();
         // Each is a statement of its own, so that it sees what the operations wrote for which the ones before
@@ -27,10 +30,16 @@ pub(crate) fn delete_account(connection: &mut PgConnection, command: &DeleteAcco
         DeleteWallets { user: id, ethereum: chain_of_old_wallet("eip155") }.execute(connection)?;
         DeleteConsents { user: id }.execute(connection)?;
         DeleteOfEarlierRelease { user: id }.execute(connection)?;
-        end_sessions(connection, user).map_err(Undone::Failed)?;
+        end_sessions(connection, &EndSessions { user, event: None }).map_err(Undone::Failed)?;
         let reason = RevocationReason::AccountDeleted.name();
         EndGrants { user: id, now, reason }.execute(connection)?;
         DeleteUser { user: id }.execute(connection)?;
+        let events = forget_person(connection, user, pseudonym)?;
+        if let Some(event) = event {
+            let mut event = event.clone().forgetting(pseudonym);
+            event.details = event.details.number("events", events);
+            record(connection, Some(&event))?;
+        }
         Ok(true)
     })
 }

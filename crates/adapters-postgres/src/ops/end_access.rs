@@ -10,6 +10,7 @@ use diesel::sql_types::{Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::record_event::record;
 use super::transaction::{Undone, all_or_nothing};
 use super::wallets::{lock_user, under_lock_of_owner};
 use crate::error::OpResult;
@@ -56,6 +57,9 @@ fn end(
     let mut clients: Vec<_> = grants.iter().chain(&kept).filter_map(of_session).collect();
     clients.sort_unstable();
     clients.dedup();
+    if !sessions.is_empty() || !grants.is_empty() {
+        record(connection, command.event.as_deref())?;
+    }
     let count = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
     Ok(AccessEnded { clients, sessions: count(sessions.len()), grants: count(grants.len()) })
 }

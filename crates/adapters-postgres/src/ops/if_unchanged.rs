@@ -32,11 +32,11 @@ pub(crate) fn if_client_unchanged(
             return Ok(false);
         }
         let changed = match &command.change {
-            ClientChange::Update(client) => manage_clients::update_client(connection, client),
+            ClientChange::Update(change) => manage_clients::update_client(connection, change),
             ClientChange::Resources(change) => change_resources::change_resources(connection, change),
             ClientChange::Access(change) => change_access::change_access(connection, change),
             ClientChange::Secret(change) => client_secrets::rotate_secret(connection, change),
-            ClientChange::Delete(id) => manage_clients::delete_client(connection, *id),
+            ClientChange::Delete(change) => manage_clients::delete_client(connection, change),
         };
         changed.map_err(Undone::Failed)
     })
@@ -57,7 +57,7 @@ pub(crate) fn if_group_unchanged(
         }
         let changed = match &command.change {
             GroupChange::Retitle(change) => manage_groups::retitle_group(connection, change),
-            GroupChange::Delete => manage_groups::delete_group(connection, name),
+            GroupChange::Delete(change) => manage_groups::delete_group(connection, change),
         };
         changed.map_err(Undone::Failed)
     })

@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::read_blocks::are_blocked;
+use super::record_event::record_about;
 use super::transaction::{Undone, all_or_nothing};
 use super::wallets::{lock_user_of, owner_of, spend};
 use crate::error::OpResult;
@@ -34,7 +35,9 @@ pub(crate) fn link_wallet(connection: &mut PgConnection, command: &LinkWallet) -
             chain: &command.wallet.chain,
         };
         if insert.execute(connection)? == 1 {
-            return Ok(WalletLinked::Linked { user: UserId::from_uuid(user) });
+            let user = UserId::from_uuid(user);
+            record_about(connection, command.event.as_deref(), user)?;
+            return Ok(WalletLinked::Linked { user });
         }
         // Only this transaction can give this user a wallet or take one away. So if the wallet has no owner
         // any more, its owner was somebody else.

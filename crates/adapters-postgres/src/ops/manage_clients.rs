@@ -1,11 +1,11 @@
 //! A client is changed or deleted.
 
-use countersign_domain::client::Client;
-use countersign_domain::id::ClientId;
+use countersign_ports::{DeleteClient, UpdateClient};
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Uuid as SqlUuid};
 use uuid::Uuid;
 
+use super::record_event::record;
 use super::transaction::all_or_nothing;
 use crate::error::OpResult;
 use crate::rows::client::ClientRow;
@@ -14,8 +14,8 @@ use crate::statement::statement;
 
 /// Replaces everything but the id, the time of creation, the opened resources and the secrets. Returns whether
 /// the client existed.
-pub(crate) fn update_client(connection: &mut PgConnection, client: &Client) -> OpResult<bool> {
-    let row = ClientRow::from(client.clone());
+pub(crate) fn update_client(connection: &mut PgConnection, command: &UpdateClient) -> OpResult<bool> {
+    let row = ClientRow::from(command.client.clone());
     let id = row.id;
     all_or_nothing(connection, |connection| {
         let updated = diesel::update(clients::table.find(id)).set(&row).execute(connection)?;
@@ -29,20 +29,28 @@ pub(crate) fn update_client(connection: &mut PgConnection, client: &Client) -> O
                     .execute(connection)?;
             }
         }
+        if updated == 1 {
+            record(connection, command.event.as_deref())?;
+        }
         Ok(updated == 1)
     })
 }
 
-pub(crate) fn delete_client(connection: &mut PgConnection, id: ClientId) -> OpResult<bool> {
+pub(crate) fn delete_client(connection: &mut PgConnection, command: &DeleteClient) -> OpResult<bool> {
+    let id = command.id.as_uuid();
     all_or_nothing(connection, |connection| {
         // Operations that give the client tokens lock it. Once this lock is taken, their grants are there.
-        let locked = clients::table.find(id.as_uuid()).select(clients::id).for_update();
+        let locked = clients::table.find(id).select(clients::id).for_update();
         locked.first::<Uuid>(connection).optional()?;
-        TellOfUsers { client: id.as_uuid() }.execute(connection)?;
-        DeleteConsents { client: id.as_uuid() }.execute(connection)?;
-        DeleteOfEarlierRelease { client: id.as_uuid() }.execute(connection)?;
+        TellOfUsers { client: id }.execute(connection)?;
+        DeleteConsents { client: id }.execute(connection)?;
+        DeleteOfEarlierRelease { client: id }.execute(connection)?;
         // A statement of its own: it sees the grants of the logins that the one before waited for.
-        Ok(DeleteClient { id: id.as_uuid() }.execute(connection)? == 1)
+        let is_deleted = DeleteWithGrants { id }.execute(connection)? == 1;
+        if is_deleted {
+            record(connection, command.event.as_deref())?;
+        }
+        Ok(is_deleted)
     })
 }
 
@@ -93,7 +101,7 @@ statement! {
 statement! {
     /// Grants are deleted with their client. A token without its grant is not found by anybody; it is purged
     /// when it expires.
-    DeleteClient { id: Uuid as SqlUuid } = "\
+    DeleteWithGrants { id: Uuid as SqlUuid } = "\
         WITH gone AS (DELETE FROM grants WHERE client_id = :id) \
         DELETE FROM clients WHERE id = :id"
 }

@@ -1,12 +1,13 @@
 //! Groups are created, renamed for their operators, and deleted.
 
-use countersign_domain::group::{GroupName, GroupTitle};
-use countersign_ports::{CreateGroup, GroupCreated, RetitleGroup};
+use countersign_domain::group::GroupTitle;
+use countersign_ports::{CreateGroup, DeleteGroup, GroupCreated, RetitleGroup};
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Nullable, Text, Timestamptz};
 use time::OffsetDateTime;
 
-use super::transaction::{Undone, all_or_nothing};
+use super::record_event::record;
+use super::transaction::{Undone, act_and_record, all_or_nothing};
 use crate::error::OpResult;
 use crate::statement::statement;
 
@@ -14,7 +15,13 @@ use crate::statement::statement;
 pub(crate) fn create_group(connection: &mut PgConnection, command: &CreateGroup) -> OpResult<GroupCreated> {
     let (name, created_at) = (command.group.name.as_str(), command.group.created_at);
     let title = command.group.title.as_ref().map(GroupTitle::as_str);
-    if (StoreGroup { name, title, created_at }).execute(connection)? == 1 {
+    let is_new = act_and_record(
+        connection,
+        command.event.as_deref(),
+        |is_new| *is_new,
+        |connection| Ok(StoreGroup { name, title, created_at }.execute(connection)? == 1),
+    )?;
+    if is_new {
         return Ok(GroupCreated::Stored);
     }
     let is_repeated = IsThere { name, created_at }.get_result(connection)?;
@@ -24,13 +31,18 @@ pub(crate) fn create_group(connection: &mut PgConnection, command: &CreateGroup)
 /// Returns whether the group exists.
 pub(crate) fn retitle_group(connection: &mut PgConnection, command: &RetitleGroup) -> OpResult<bool> {
     let title = command.title.as_ref().map(GroupTitle::as_str);
-    Ok(StoreTitle { title, name: command.group.as_str() }.execute(connection)? == 1)
+    act_and_record(
+        connection,
+        command.event.as_deref(),
+        |was_there| *was_there,
+        |connection| Ok(StoreTitle { title, name: command.group.as_str() }.execute(connection)? == 1),
+    )
 }
 
 /// The lock waits for members who are being added, and keeps others from being added. Returns whether the
 /// group existed.
-pub(crate) fn delete_group(connection: &mut PgConnection, name: &GroupName) -> OpResult<bool> {
-    let name = name.as_str();
+pub(crate) fn delete_group(connection: &mut PgConnection, command: &DeleteGroup) -> OpResult<bool> {
+    let name = command.name.as_str();
     all_or_nothing(connection, |connection| {
         let locked: Option<String> = LockGroup { name }.get_result(connection).optional()?;
         if locked.is_none() {
@@ -39,6 +51,7 @@ pub(crate) fn delete_group(connection: &mut PgConnection, name: &GroupName) -> O
         DeleteUsers { name }.execute(connection)?;
         DeleteWallets { name }.execute(connection)?;
         DeleteEmpty { name }.execute(connection)?;
+        record(connection, command.event.as_deref())?;
         Ok(true)
     })
 }

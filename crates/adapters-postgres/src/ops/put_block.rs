@@ -6,6 +6,7 @@ use diesel::sql_types::{Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::record_event::record;
 use super::transaction::{Undone, all_or_nothing};
 use super::wallets::{lock_user, under_lock_of_owner};
 use crate::error::OpResult;
@@ -22,6 +23,7 @@ pub(crate) fn put_block(connection: &mut PgConnection, command: &PutBlock) -> Op
             }
             let user = user.as_uuid();
             if (BlockUser { user, blocked_at, reason }).execute(connection)? == 1 {
+                record(connection, command.event.as_deref())?;
                 return Ok(BlockPut::Stored);
             }
             ReasonOfUser { user, reason }.execute(connection)?;
@@ -30,6 +32,7 @@ pub(crate) fn put_block(connection: &mut PgConnection, command: &PutBlock) -> Op
         Blocked::Wallet(wallet) => under_lock_of_owner(connection, wallet, |connection, _| {
             let (family, chain, address) = (&*wallet.family, &*wallet.chain, &*wallet.address);
             if (BlockWallet { family, address, chain, blocked_at, reason }).execute(connection)? == 1 {
+                record(connection, command.event.as_deref())?;
                 return Ok(BlockPut::Stored);
             }
             ReasonOfWallet { family, address, reason }.execute(connection)?;

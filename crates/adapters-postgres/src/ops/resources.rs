@@ -9,6 +9,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
 use time::OffsetDateTime;
 
+use super::record_event::record;
 use super::transaction::{Undone, all_or_nothing};
 use crate::error::OpResult;
 use crate::rows::resource::{ListedRow, ListedSql, ResourceRow, ScopeRow, resources};
@@ -33,6 +34,7 @@ pub(crate) fn create_resource(
         }
         StoreResource { resource: ResourceRow::from(resource) }.execute(connection)?;
         store_scopes(connection, resource)?;
+        record(connection, command.event.as_deref())?;
         Ok(ResourceCreated::Stored)
     })
 }
@@ -52,6 +54,7 @@ pub(crate) fn update_resource(
         OpenResource { open_to: resource.open_to.name(), uri: &resource.uri }.execute(connection)?;
         delete_scopes(connection, &resource.uri)?;
         store_scopes(connection, resource)?;
+        record(connection, command.event.as_deref())?;
         Ok(ResourceUpdated::Stored)
     })
 }
@@ -59,7 +62,11 @@ pub(crate) fn update_resource(
 pub(crate) fn delete_resource(connection: &mut PgConnection, command: &DeleteResource) -> OpResult<bool> {
     in_turn(connection, |connection| {
         delete_scopes(connection, &command.uri)?;
-        Ok(diesel::delete(table::table.find(&command.uri)).execute(connection)? == 1)
+        let is_deleted = diesel::delete(table::table.find(&command.uri)).execute(connection)? == 1;
+        if is_deleted {
+            record(connection, command.event.as_deref())?;
+        }
+        Ok(is_deleted)
     })
 }
 

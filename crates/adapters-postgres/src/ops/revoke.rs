@@ -12,7 +12,7 @@ use crate::error::OpResult;
 use crate::schema::{grants, tokens};
 use crate::statement::statement;
 
-pub(crate) fn revoke_token(connection: &mut PgConnection, command: RevokeToken) -> OpResult<Revoked> {
+pub(crate) fn revoke_token(connection: &mut PgConnection, command: &RevokeToken) -> OpResult<Revoked> {
     let (id, access_hash) = (command.id.as_uuid(), command.access_hash.as_bytes().as_slice());
     if (EndAccess { id, access_hash, now: command.now }).execute(connection)? == 1 {
         return Ok(Revoked::Revoked);
@@ -21,7 +21,7 @@ pub(crate) fn revoke_token(connection: &mut PgConnection, command: RevokeToken) 
     Ok(not_revoked(select(exists(presented)).get_result(connection)?))
 }
 
-pub(crate) fn revoke_grant(connection: &mut PgConnection, command: RevokeGrant) -> OpResult<Revoked> {
+pub(crate) fn revoke_grant(connection: &mut PgConnection, command: &RevokeGrant) -> OpResult<Revoked> {
     let id = command.id.as_uuid();
     if (EndGrant { id, now: command.now, reason: command.reason.name() }).execute(connection)? == 1 {
         return Ok(Revoked::Revoked);

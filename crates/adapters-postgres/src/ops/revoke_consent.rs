@@ -7,6 +7,7 @@ use diesel::sql_types::{Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::record_event::record_about;
 use super::transaction::all_or_nothing;
 use super::wallets::lock_user;
 use crate::error::OpResult;
@@ -24,6 +25,9 @@ pub(crate) fn revoke_consent(connection: &mut PgConnection, command: &RevokeCons
         DeleteOfEarlierRelease { user, client }.execute(connection)?;
         let reason = RevocationReason::ConsentRevoked.name();
         EndGrants { user, client, now, reason }.execute(connection)?;
+        if deleted > 0 {
+            record_about(connection, command.event.as_deref(), command.user)?;
+        }
         Ok(deleted > 0)
     })
 }

@@ -2,13 +2,14 @@
 
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::{ClientId, SessionId, UserId};
-use countersign_ports::{SessionClient, SignOut};
+use countersign_ports::{EndSession, SessionClient, SignOut};
 use diesel::prelude::*;
 use diesel::sql_types::{Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::end_session::end_session;
+use super::record_event::record_about;
 use super::transaction::{Undone, all_or_nothing};
 use super::wallets::lock_user;
 use crate::error::OpResult;
@@ -17,11 +18,12 @@ use crate::statement::statement;
 /// The session is deleted first. That waits for operations that are continuing it, and their grants are seen
 /// afterwards.
 pub(crate) fn sign_out(connection: &mut PgConnection, command: &SignOut) -> OpResult<bool> {
-    let SignOut { user, session, keeps, now } = *command;
+    let SignOut { user, session, keeps, now, ref event } = *command;
     all_or_nothing(connection, |connection| {
         // A user who does not exist has nothing, so the rest finds nothing.
         lock_user(connection, user)?;
-        let was_there = end_session(connection, user, session).map_err(Undone::Failed)?;
+        let end = EndSession { user, id: session, event: None };
+        let was_there = end_session(connection, &end).map_err(Undone::Failed)?;
         let end = EndGrants {
             user: user.as_uuid(),
             session: session.as_uuid(),
@@ -30,6 +32,9 @@ pub(crate) fn sign_out(connection: &mut PgConnection, command: &SignOut) -> OpRe
             reason: RevocationReason::SignedOut.name(),
         };
         end.execute(connection)?;
+        if was_there {
+            record_about(connection, event.as_deref(), user)?;
+        }
         Ok(was_there)
     })
 }

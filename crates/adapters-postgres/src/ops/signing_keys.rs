@@ -1,19 +1,20 @@
 //! Signing keys are added, withdrawn and removed.
 
 use countersign_domain::signing_key::SealedKey;
-use countersign_ports::{AddSigningKey, KeyAdded};
+use countersign_ports::{AddSigningKey, KeyAdded, RemoveSigningKey, WithdrawSigningKey};
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Text, Timestamptz};
 use time::OffsetDateTime;
 
-use super::transaction::all_or_nothing;
+use super::record_event::record;
+use super::transaction::{act_and_record, all_or_nothing};
 use crate::error::OpResult;
 use crate::rows::signing_key::SigningKeyRow;
 use crate::schema::signing_keys;
 use crate::statement::statement;
 
 pub(crate) fn add_signing_key(connection: &mut PgConnection, command: &AddSigningKey) -> OpResult<KeyAdded> {
-    let AddSigningKey { key, unless_after } = command;
+    let AddSigningKey { key, unless_after, event } = command;
     let insert = InsertKey {
         kid: &key.kid,
         algorithm: &key.algorithm,
@@ -26,6 +27,7 @@ pub(crate) fn add_signing_key(connection: &mut PgConnection, command: &AddSignin
         WaitForTurn { algorithm: &key.algorithm }.execute(connection)?;
         // A statement of its own: it sees the key of the operation that had the lock before.
         if insert.execute(connection)? == 1 {
+            record(connection, event.as_deref())?;
             return Ok(KeyAdded::Stored);
         }
         let present: i64 = signing_keys::table.find(&key.kid).count().get_result(connection)?;
@@ -35,14 +37,27 @@ pub(crate) fn add_signing_key(connection: &mut PgConnection, command: &AddSignin
 
 pub(crate) fn withdraw_signing_key(
     connection: &mut PgConnection,
-    kid: &str,
-    now: OffsetDateTime,
+    command: &WithdrawSigningKey,
 ) -> OpResult<bool> {
-    Ok(WithdrawKey { kid, now }.execute(connection)? == 1)
+    let WithdrawSigningKey { kid, now, event } = command;
+    act_and_record(
+        connection,
+        event.as_deref(),
+        |is_withdrawn| *is_withdrawn,
+        |connection| Ok(WithdrawKey { kid, now: *now }.execute(connection)? == 1),
+    )
 }
 
-pub(crate) fn remove_signing_key(connection: &mut PgConnection, kid: &str) -> OpResult<bool> {
-    Ok(diesel::delete(signing_keys::table.find(kid)).execute(connection)? == 1)
+pub(crate) fn remove_signing_key(
+    connection: &mut PgConnection,
+    command: &RemoveSigningKey,
+) -> OpResult<bool> {
+    act_and_record(
+        connection,
+        command.event.as_deref(),
+        |was_there| *was_there,
+        |connection| Ok(diesel::delete(signing_keys::table.find(&command.kid)).execute(connection)? == 1),
+    )
 }
 
 pub(crate) fn signing_keys(connection: &mut PgConnection) -> OpResult<Vec<SealedKey>> {

@@ -9,6 +9,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::read_blocks::are_blocked;
+use super::record_event::record_about;
 use super::transaction::{Undone, all_or_nothing};
 use super::wallets::{lock_user_of, spend};
 use crate::error::OpResult;
@@ -49,7 +50,9 @@ pub(crate) fn unlink_wallet(
         // for.
         let reason = RevocationReason::WalletUnlinked.name();
         EndGrants { user, family, address, now: command.now, reason }.execute(connection)?;
-        Ok(WalletUnlinked::Unlinked { user: UserId::from_uuid(user) })
+        let user = UserId::from_uuid(user);
+        record_about(connection, command.event.as_deref(), user)?;
+        Ok(WalletUnlinked::Unlinked { user })
     })
 }
 

@@ -27,9 +27,9 @@ use crate::together::standing::{anything_blocked, find_groups, find_standings};
 /// Each once, with outcomes of every kind, with or without optional values.
 pub(super) fn every_operation_on_people(connection: &mut PgConnection, with_options: bool) {
     let client = fixtures::client();
-    register_client(connection, &RegisterClient { client: client.clone() }).unwrap();
+    register_client(connection, &RegisterClient { client: client.clone(), event: None }).unwrap();
     let rule = with_options.then(|| fixtures::rule("groups:a,b"));
-    change_access(connection, &ChangeAccess { client: client.id, rule, release: None }).unwrap();
+    change_access(connection, &ChangeAccess { client: client.id, rule, release: None, event: None }).unwrap();
 
     let login = fixtures::remembered_login();
     complete_login(connection, &login).unwrap();
@@ -37,7 +37,7 @@ pub(super) fn every_operation_on_people(connection: &mut PgConnection, with_opti
     let name = fixtures::group_name();
     create_group(connection, &fixtures::create_group(&name)).unwrap();
     create_group(connection, &fixtures::create_group(&name)).unwrap();
-    retitle_group(connection, &RetitleGroup { group: name.clone(), title: None }).unwrap();
+    retitle_group(connection, &RetitleGroup { group: name.clone(), title: None, event: None }).unwrap();
     let members = [Member::User(user), Member::Wallet(wallet.clone())];
     for member in &members {
         add_member(connection, &fixtures::add_member(&name, member)).unwrap();

@@ -30,7 +30,7 @@ impl Batched for RevokeToken {
     }
 
     fn alone(&self, connection: &mut PgConnection) -> OpResult<Revoked> {
-        revoke_token(connection, *self)
+        revoke_token(connection, self)
     }
 }
 
@@ -52,7 +52,7 @@ impl Batched for RevokeGrant {
     }
 
     fn alone(&self, connection: &mut PgConnection) -> OpResult<Revoked> {
-        revoke_grant(connection, *self)
+        revoke_grant(connection, self)
     }
 }
 

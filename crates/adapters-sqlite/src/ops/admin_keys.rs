@@ -7,6 +7,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool};
 use time::OffsetDateTime;
 
+use super::record_event::record;
 use crate::error::SqliteError;
 use crate::rows::admin_key::{AdminKeyRow, AdminKeySql, ListedKey, RequestRow};
 use crate::rows::field::micros;
@@ -26,6 +27,7 @@ pub(crate) fn create_admin_key(
 ) -> Result<AdminKeyCreated, SqliteError> {
     let id = command.key.id.as_uuid();
     if (StoreKey { key: AdminKeyRow::from(&command.key) }).execute(connection)? == 1 {
+        record(connection, command.event.as_deref())?;
         return Ok(AdminKeyCreated::Stored);
     }
     let is_repeated = IsThere { id: id.as_bytes() }.get_result(connection)?;
@@ -38,7 +40,11 @@ pub(crate) fn revoke_admin_key(
     command: &RevokeAdminKey,
 ) -> Result<bool, SqliteError> {
     let id = command.id.as_uuid();
-    Ok(RevokeKey { id: id.as_bytes(), now: micros(command.now) }.execute(connection)? == 1)
+    let is_revoked = RevokeKey { id: id.as_bytes(), now: micros(command.now) }.execute(connection)? == 1;
+    if is_revoked {
+        record(connection, command.event.as_deref())?;
+    }
+    Ok(is_revoked)
 }
 
 pub(crate) fn note_admin_key_use(

@@ -4,6 +4,7 @@ use countersign_ports::ChangeAccess;
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Nullable, Text};
 
+use super::record_event::record;
 use crate::error::SqliteError;
 use crate::statement::statement;
 
@@ -18,7 +19,11 @@ pub(crate) fn change_access(
         release: command.release.as_ref().map(ToString::to_string),
         client: client.as_bytes(),
     };
-    Ok(store.execute(connection)? == 1)
+    if store.execute(connection)? == 0 {
+        return Ok(false);
+    }
+    record(connection, command.event.as_deref())?;
+    Ok(true)
 }
 
 statement! {

@@ -4,6 +4,7 @@ use countersign_ports::{ChangeMember, Member, MemberAdded};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Text};
 
+use super::record_event::record;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::statement::statement;
@@ -38,7 +39,11 @@ pub(crate) fn add_member(
             AddWallet { group, family, chain, address, now }.execute(connection)?
         }
     };
-    Ok(if added == 1 { MemberAdded::Added } else { MemberAdded::AlreadyThere })
+    if added == 0 {
+        return Ok(MemberAdded::AlreadyThere);
+    }
+    record(connection, command.event.as_deref())?;
+    Ok(MemberAdded::Added)
 }
 
 /// Returns whether it was a member.
@@ -53,7 +58,11 @@ pub(crate) fn remove_member(
             RemoveWallet { group, family: &wallet.family, address: &wallet.address }.execute(connection)?
         }
     };
-    Ok(removed == 1)
+    if removed == 0 {
+        return Ok(false);
+    }
+    record(connection, command.event.as_deref())?;
+    Ok(true)
 }
 
 statement! {

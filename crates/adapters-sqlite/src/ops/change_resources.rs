@@ -3,6 +3,7 @@
 use countersign_ports::ChangeResources;
 use diesel::prelude::*;
 
+use super::record_event::record;
 use crate::error::SqliteError;
 use crate::rows::field::{from_lines, lines};
 use crate::schema::clients;
@@ -21,5 +22,6 @@ pub(crate) fn change_resources(
     command.change.apply(&mut resources);
     let resources = lines(resources.iter().map(String::as_str));
     diesel::update(client).set(clients::resources.eq(resources)).execute(connection)?;
+    record(connection, command.event.as_deref())?;
     Ok(true)
 }

@@ -5,6 +5,7 @@ use countersign_ports::{RotateSecret, SecretRecord, SecretUse};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Nullable};
 
+use super::record_event::record;
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
 use crate::statement::statement;
@@ -30,6 +31,7 @@ pub(crate) fn rotate_secret(
     }
     ForgetSecrets { client, hash, old: old.unwrap_or(hash) }.execute(connection)?;
     RecordSecret { client, hash, created_at: micros(command.now) }.execute(connection)?;
+    record(connection, command.event.as_deref())?;
     Ok(true)
 }
 

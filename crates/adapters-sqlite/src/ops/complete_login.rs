@@ -6,6 +6,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Binary;
 use time::OffsetDateTime;
 
+use super::record_event::record_about;
 use super::{consents, sessions, wallets};
 use crate::error::SqliteError;
 use crate::rows::field::Row;
@@ -32,6 +33,7 @@ pub(crate) fn complete_login(
     if let Some(session) = &command.session {
         sessions::open(connection, session, &user_id, &command.account, command.now)?;
     }
+    record_about(connection, command.event.as_deref(), user)?;
     Ok(LoginCompleted::CodeIssued { user })
 }
 

@@ -4,6 +4,7 @@ use countersign_ports::{ConfirmEmail, EmailConfirmed, SharedAddress};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool};
 
+use super::record_event::record_about;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::schema::emails;
@@ -24,6 +25,7 @@ pub(crate) fn confirm_email(
         shared: command.shared == SharedAddress::Agreed,
     };
     if verify.execute(connection)? == 1 {
+        record_about(connection, command.event.as_deref(), command.user)?;
         return Ok(EmailConfirmed::Confirmed);
     }
     let link_is_good = emails::table

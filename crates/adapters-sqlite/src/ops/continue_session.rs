@@ -5,6 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 
 use super::complete_login;
+use super::record_event::record_about;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::statement::statement;
@@ -54,6 +55,7 @@ pub(crate) fn continue_session(
     };
     renew.execute(connection)?;
     TouchSession { last_used_at: micros(login.now), id: session.as_bytes() }.execute(connection)?;
+    record_about(connection, login.event.as_deref(), login.new_user)?;
     Ok(SessionContinued::CodeIssued)
 }
 

@@ -1,11 +1,14 @@
 //! A user is deleted, with everything that belongs to them.
 
+use countersign_domain::event::EventPerson;
 use countersign_domain::grant::RevocationReason;
 use countersign_ports::DeleteAccount;
 use countersign_ports::wallet_store::chain_of_old_wallet;
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Text};
 
+use super::forget_person::forget_person;
+use super::record_event::record;
 use super::remove_email::{RemoveEmail, remove_email};
 use super::sessions;
 use crate::error::SqliteError;
@@ -14,7 +17,7 @@ use crate::schema::{consents, grants, signed_consents, users, wallets};
 use crate::statement::statement;
 
 /// Live grants are found by the index `grants_by_user`. They stay, as spent challenges, and no longer name a
-/// wallet. The user leaves groups, and a block of the user is deleted, by their foreign keys.
+/// wallet. So do the events, which name a pseudonym from now on. The user leaves groups, and a block of the user is deleted, by their foreign keys.
 pub(crate) fn delete_account(
     connection: &mut SqliteConnection,
     command: &DeleteAccount,
@@ -38,7 +41,16 @@ pub(crate) fn delete_account(
     BlockWallets { user: id, ethereum: chain_of_old_wallet("eip155") }.execute(connection)?;
     diesel::delete(wallets::table.filter(wallets::user_id.eq(id))).execute(connection)?;
     let deleted = diesel::delete(users::table.find(id)).execute(connection)?;
-    Ok(deleted == 1)
+    let events = forget_person(connection, command.user, command.pseudonym)?;
+    if deleted == 0 {
+        return Ok(false);
+    }
+    if let Some(mut event) = command.event.as_deref().cloned() {
+        event.person = Some(EventPerson::Deleted(command.pseudonym));
+        event.details = event.details.number("events", events);
+        record(connection, Some(&event))?;
+    }
+    Ok(true)
 }
 
 statement! {

@@ -8,6 +8,7 @@ use countersign_ports::{AccessEnded, Blocked, EndAccess, SessionClient};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
+use super::record_event::record;
 use super::wallets::owner_of;
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
@@ -18,13 +19,15 @@ pub(crate) fn end_access(
     connection: &mut SqliteConnection,
     command: &EndAccess,
 ) -> Result<AccessEnded, SqliteError> {
-    match &command.who {
-        Blocked::User(user) => end(connection, command, user.as_uuid().as_bytes(), None),
+    let ended = match &command.who {
+        Blocked::User(user) => end(connection, command, user.as_uuid().as_bytes(), None)?,
         Blocked::Wallet(wallet) => match owner_of(connection, wallet)? {
-            Some(owner) => end(connection, command, &owner, Some(wallet)),
-            None => Ok(AccessEnded::default()),
+            Some(owner) => end(connection, command, &owner, Some(wallet))?,
+            None => AccessEnded::default(),
         },
-    }
+    };
+    record(connection, command.event.as_deref())?;
+    Ok(ended)
 }
 
 /// All of a user's, or what belongs to this wallet.

@@ -1,25 +1,13 @@
 //! People end their sessions.
 
-use countersign_domain::id::{SessionId, UserId};
+use countersign_ports::{EndSession, EndSessions};
 use diesel::prelude::*;
 use diesel::sql_types::Binary;
 
+use super::record_event::record_about;
 use super::sessions;
 use crate::error::SqliteError;
 use crate::statement::statement;
-
-/// Ends one session of a user.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EndSession {
-    pub(crate) user: UserId,
-    pub(crate) id: SessionId,
-}
-
-/// Ends all sessions of a user.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EndSessions {
-    pub(crate) user: UserId,
-}
 
 /// Returns whether the session existed and was this user's.
 pub(crate) fn end_session(
@@ -28,7 +16,11 @@ pub(crate) fn end_session(
 ) -> Result<bool, SqliteError> {
     let (user, id) = (command.user.as_uuid(), command.id.as_uuid());
     let ended = DeleteSession { id: id.as_bytes(), user_id: user.as_bytes() }.execute(connection)?;
-    Ok(ended == 1)
+    if ended == 0 {
+        return Ok(false);
+    }
+    record_about(connection, command.event.as_deref(), command.user)?;
+    Ok(true)
 }
 
 /// Returns how many sessions there were.
@@ -37,6 +29,9 @@ pub(crate) fn end_sessions(
     command: &EndSessions,
 ) -> Result<u64, SqliteError> {
     let ended = sessions::end_of_user(connection, command.user.as_uuid().as_bytes())?;
+    if ended > 0 {
+        record_about(connection, command.event.as_deref(), command.user)?;
+    }
     Ok(u64::try_from(ended).unwrap_or(u64::MAX))
 }
 

@@ -8,7 +8,6 @@ use countersign_ports::{
 };
 use diesel::prelude::*;
 
-use super::manage_groups::DeleteGroup;
 use super::{
     change_access, change_resources, client_secrets, manage_clients, manage_groups, read, read_groups,
     resources,
@@ -24,11 +23,11 @@ pub(crate) fn if_client_unchanged(
         return Ok(false);
     }
     match &command.change {
-        ClientChange::Update(client) => manage_clients::update_client(connection, client),
+        ClientChange::Update(change) => manage_clients::update_client(connection, change),
         ClientChange::Resources(change) => change_resources::change_resources(connection, change),
         ClientChange::Access(change) => change_access::change_access(connection, change),
         ClientChange::Secret(change) => client_secrets::rotate_secret(connection, change),
-        ClientChange::Delete(id) => manage_clients::delete_client(connection, id),
+        ClientChange::Delete(change) => manage_clients::delete_client(connection, change),
     }
 }
 
@@ -43,7 +42,7 @@ pub(crate) fn if_group_unchanged(
     }
     match &command.change {
         GroupChange::Retitle(change) => manage_groups::retitle_group(connection, change),
-        GroupChange::Delete => manage_groups::delete_group(connection, &DeleteGroup { name: name.clone() }),
+        GroupChange::Delete(change) => manage_groups::delete_group(connection, change),
     }
 }
 

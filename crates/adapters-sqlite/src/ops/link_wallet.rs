@@ -4,6 +4,7 @@ use countersign_ports::{LinkWallet, WalletLinked};
 use diesel::prelude::*;
 
 use super::read_blocks::are_blocked;
+use super::record_event::record_about;
 use super::wallets;
 use crate::error::SqliteError;
 use crate::rows::field::Row;
@@ -33,5 +34,6 @@ pub(crate) fn link_wallet(
         None => {}
     }
     wallets::insert(connection, &command.wallet, &user_id, command.now)?;
+    record_about(connection, command.event.as_deref(), user)?;
     Ok(WalletLinked::Linked { user })
 }

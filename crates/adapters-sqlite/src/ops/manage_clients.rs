@@ -1,10 +1,10 @@
 //! A client is changed or deleted.
 
-use countersign_domain::client::Client;
-use countersign_domain::id::ClientId;
+use countersign_ports::{DeleteClient, UpdateClient};
 use diesel::prelude::*;
 use diesel::sql_types::Binary;
 
+use super::record_event::record;
 use crate::error::SqliteError;
 use crate::rows::client::ClientRow;
 use crate::schema::{client_secrets, clients, consents, grants, signed_consents};
@@ -12,7 +12,11 @@ use crate::statement::statement;
 
 /// Replaces everything but the id, the time of creation, the secrets and what the operator decided. Returns
 /// whether the client existed.
-pub(crate) fn update_client(connection: &mut SqliteConnection, client: &Client) -> Result<bool, SqliteError> {
+pub(crate) fn update_client(
+    connection: &mut SqliteConnection,
+    command: &UpdateClient,
+) -> Result<bool, SqliteError> {
+    let UpdateClient { client, event } = command;
     let id = client.id.as_uuid();
     let id = id.as_bytes().as_slice();
     let row = ClientRow::from(client.clone());
@@ -27,19 +31,30 @@ pub(crate) fn update_client(connection: &mut SqliteConnection, client: &Client) 
                 .execute(connection)?;
         }
     }
-    Ok(updated == 1)
+    if updated == 0 {
+        return Ok(false);
+    }
+    record(connection, event.as_deref())?;
+    Ok(true)
 }
 
 /// Deletes the client with its grants and consents. A token without its grant is not found by anybody; it is
 /// purged when it expires.
-pub(crate) fn delete_client(connection: &mut SqliteConnection, id: &ClientId) -> Result<bool, SqliteError> {
-    let id = id.as_uuid();
+pub(crate) fn delete_client(
+    connection: &mut SqliteConnection,
+    command: &DeleteClient,
+) -> Result<bool, SqliteError> {
+    let id = command.id.as_uuid();
     let id = id.as_bytes().as_slice();
     diesel::delete(grants::table.filter(grants::client_id.eq(id))).execute(connection)?;
     diesel::delete(signed_consents::table.filter(signed_consents::client_id.eq(id))).execute(connection)?;
     diesel::delete(consents::table.filter(consents::client_id.eq(id))).execute(connection)?;
     let deleted = diesel::delete(clients::table.find(id)).execute(connection)?;
-    Ok(deleted == 1)
+    if deleted == 0 {
+        return Ok(false);
+    }
+    record(connection, command.event.as_deref())?;
+    Ok(true)
 }
 
 statement! {

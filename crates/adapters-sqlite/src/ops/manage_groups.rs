@@ -1,19 +1,14 @@
 //! Groups are created, renamed for their operators, and deleted.
 
-use countersign_domain::group::{GroupName, GroupTitle};
-use countersign_ports::{CreateGroup, GroupCreated, RetitleGroup};
+use countersign_domain::group::GroupTitle;
+use countersign_ports::{CreateGroup, DeleteGroup, GroupCreated, RetitleGroup};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 
+use super::record_event::record;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::statement::statement;
-
-/// Deletes a group.
-#[derive(Clone, Debug)]
-pub(crate) struct DeleteGroup {
-    pub(crate) name: GroupName,
-}
 
 /// Guard: the name is free. A group of the same name and time is this command's own, from an earlier attempt.
 pub(crate) fn create_group(
@@ -23,6 +18,7 @@ pub(crate) fn create_group(
     let (name, created_at) = (command.group.name.as_str(), micros(command.group.created_at));
     let title = command.group.title.as_ref().map(GroupTitle::as_str);
     if (StoreGroup { name, title, created_at }).execute(connection)? == 1 {
+        record(connection, command.event.as_deref())?;
         return Ok(GroupCreated::Stored);
     }
     let is_repeated = IsThere { name, created_at }.get_result(connection)?;
@@ -35,7 +31,11 @@ pub(crate) fn retitle_group(
     command: &RetitleGroup,
 ) -> Result<bool, SqliteError> {
     let title = command.title.as_ref().map(GroupTitle::as_str);
-    Ok(StoreTitle { title, name: command.group.as_str() }.execute(connection)? == 1)
+    if (StoreTitle { title, name: command.group.as_str() }).execute(connection)? == 0 {
+        return Ok(false);
+    }
+    record(connection, command.event.as_deref())?;
+    Ok(true)
 }
 
 /// Returns whether the group existed.
@@ -46,7 +46,11 @@ pub(crate) fn delete_group(
     let name = command.name.as_str();
     DeleteUsers { name }.execute(connection)?;
     DeleteWallets { name }.execute(connection)?;
-    Ok(DeleteEmpty { name }.execute(connection)? == 1)
+    if (DeleteEmpty { name }).execute(connection)? == 0 {
+        return Ok(false);
+    }
+    record(connection, command.event.as_deref())?;
+    Ok(true)
 }
 
 statement! {

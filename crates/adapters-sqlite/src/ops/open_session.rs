@@ -5,6 +5,7 @@ use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary};
 
+use super::record_event::record_about;
 use super::{sessions, wallets};
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
@@ -33,6 +34,7 @@ pub(crate) fn open_session(
         }
     };
     sessions::open(connection, &command.session, &user_id, &command.account, command.now)?;
+    record_about(connection, command.event.as_deref(), user)?;
     Ok(SessionOpened::Opened { user })
 }
 

@@ -4,6 +4,7 @@ use countersign_ports::{BlockPut, Blocked, PutBlock};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
+use super::record_event::record;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::statement::statement;
@@ -28,11 +29,11 @@ pub(crate) fn put_block(
             (is_new, is_new || ReasonOfWallet { reason, family, address }.execute(connection)? == 1)
         }
     };
-    Ok(match (is_new, is_there) {
-        (true, _) => BlockPut::Stored,
-        (false, true) => BlockPut::AlreadyThere,
-        (false, false) => BlockPut::UserUnknown,
-    })
+    if !is_new {
+        return Ok(if is_there { BlockPut::AlreadyThere } else { BlockPut::UserUnknown });
+    }
+    record(connection, command.event.as_deref())?;
+    Ok(BlockPut::Stored)
 }
 
 statement! {

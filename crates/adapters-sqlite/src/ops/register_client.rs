@@ -3,6 +3,7 @@
 use countersign_ports::{RegisterClient, Registered};
 use diesel::prelude::*;
 
+use super::record_event::record;
 use crate::error::SqliteError;
 use crate::rows::client::ClientRow;
 use crate::schema::clients;
@@ -17,6 +18,7 @@ pub(crate) fn register_client(
     let id = command.client.id.as_uuid();
     let store = StoreClient { client: ClientRow::from(command.client.clone()) };
     if store.execute(connection)? == 1 {
+        record(connection, command.event.as_deref())?;
         return Ok(Registered::Stored);
     }
     let present: Vec<u8> = clients::table

@@ -1,17 +1,12 @@
 //! A user or a wallet is not blocked any more.
 
-use countersign_ports::Blocked;
+use countersign_ports::{Blocked, RemoveBlock};
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Text};
 
+use super::record_event::record;
 use crate::error::SqliteError;
 use crate::statement::statement;
-
-/// Removes a block.
-#[derive(Clone, Debug)]
-pub(crate) struct RemoveBlock {
-    pub(crate) who: Blocked,
-}
 
 /// Returns whether there was a block.
 pub(crate) fn remove_block(
@@ -24,7 +19,11 @@ pub(crate) fn remove_block(
             UnblockWallet { family: &wallet.family, address: &wallet.address }.execute(connection)?
         }
     };
-    Ok(removed == 1)
+    if removed == 0 {
+        return Ok(false);
+    }
+    record(connection, command.event.as_deref())?;
+    Ok(true)
 }
 
 statement! {

@@ -8,6 +8,7 @@ use countersign_ports::{
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 
+use super::record_event::record;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::rows::resource::{ListedRow, ListedSql, ResourceRow, ScopeRow, resources};
@@ -29,6 +30,7 @@ pub(crate) fn create_resource(
     }
     StoreResource { resource: ResourceRow::from(resource) }.execute(connection)?;
     store_scopes(connection, resource)?;
+    record(connection, command.event.as_deref())?;
     Ok(ResourceCreated::Stored)
 }
 
@@ -47,6 +49,7 @@ pub(crate) fn update_resource(
     OpenResource { open_to: resource.open_to.name(), uri: &resource.uri }.execute(connection)?;
     delete_scopes(connection, &resource.uri)?;
     store_scopes(connection, resource)?;
+    record(connection, command.event.as_deref())?;
     Ok(ResourceUpdated::Stored)
 }
 
@@ -56,7 +59,11 @@ pub(crate) fn delete_resource(
     command: &DeleteResource,
 ) -> Result<bool, SqliteError> {
     delete_scopes(connection, &command.uri)?;
-    Ok(diesel::delete(table::table.find(&command.uri)).execute(connection)? == 1)
+    if diesel::delete(table::table.find(&command.uri)).execute(connection)? == 0 {
+        return Ok(false);
+    }
+    record(connection, command.event.as_deref())?;
+    Ok(true)
 }
 
 /// All resources with their scopes.

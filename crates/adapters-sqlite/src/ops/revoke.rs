@@ -7,6 +7,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
 use time::OffsetDateTime;
 
+use super::record_event::record;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::schema::{grants, tokens};
@@ -21,6 +22,7 @@ pub(crate) fn revoke_token(
     let hash = command.access_hash.as_bytes().as_slice();
     let revoke = EndAccess { access_revoked_at: micros(command.now), id: id.as_bytes(), access_hash: hash };
     if revoke.execute(connection)? == 1 {
+        record(connection, command.event.as_deref())?;
         return Ok(Revoked::Revoked);
     }
     let presented = tokens::table.find(id.as_bytes().as_slice()).filter(tokens::access_hash.eq(hash));
@@ -50,6 +52,7 @@ pub(crate) fn revoke_grant(
         id: id.as_bytes(),
     };
     if revoke.execute(connection)? == 1 {
+        record(connection, command.event.as_deref())?;
         return Ok(Revoked::Revoked);
     }
     let grant = grants::table.find(id.as_bytes().as_slice());

@@ -5,6 +5,7 @@ use countersign_ports::RevokeConsent;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
 
+use super::record_event::record_about;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::statement::statement;
@@ -26,7 +27,11 @@ pub(crate) fn revoke_consent(
     end.execute(connection)?;
     let deleted = DeleteConsents { user_id, client_id }.execute(connection)?;
     DeleteOfEarlierRelease { user_id, client_id }.execute(connection)?;
-    Ok(deleted > 0)
+    if deleted == 0 {
+        return Ok(false);
+    }
+    record_about(connection, command.event.as_deref(), command.user)?;
+    Ok(true)
 }
 
 statement! {

@@ -2,11 +2,11 @@
 
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::{ClientId, SessionId, UserId};
-use countersign_ports::{SessionClient, SignOut};
+use countersign_ports::{EndSession, SessionClient, SignOut};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
 
-use super::end_session::{EndSession, end_session};
+use super::end_session::end_session;
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
 use crate::schema::{grants, login_sessions};
@@ -14,17 +14,17 @@ use crate::statement::statement;
 
 /// Returns whether the session existed and was this user's.
 pub(crate) fn sign_out(connection: &mut SqliteConnection, command: &SignOut) -> Result<bool, SqliteError> {
-    let SignOut { user, session: id, keeps, now } = *command;
-    let (user_id, session_id) = (user.as_uuid(), id.as_uuid());
+    let SignOut { user, session, keeps, now, event } = command;
+    let (user_id, session_id) = (user.as_uuid(), session.as_uuid());
     let end = EndGrants {
-        revoked_at: micros(now),
+        revoked_at: micros(*now),
         revocation_reason: RevocationReason::SignedOut.name(),
         user_id: user_id.as_bytes(),
         session_id: session_id.as_bytes(),
         keeps: &format!(" {} ", keeps.name()),
     };
     end.execute(connection)?;
-    end_session(connection, &EndSession { user, id })
+    end_session(connection, &EndSession { user: *user, id: *session, event: event.clone() })
 }
 
 /// Live grants are found by the index `grants_by_user`.

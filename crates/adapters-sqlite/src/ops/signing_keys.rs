@@ -1,34 +1,21 @@
 //! Signing keys are added, withdrawn and removed.
 
 use countersign_domain::signing_key::SealedKey;
-use countersign_ports::{AddSigningKey, KeyAdded};
+use countersign_ports::{AddSigningKey, KeyAdded, RemoveSigningKey, WithdrawSigningKey};
 use diesel::prelude::*;
-use time::OffsetDateTime;
 
+use super::record_event::record;
 use crate::error::SqliteError;
 use crate::rows::field::micros;
 use crate::rows::signing_key::SigningKeyRow;
 use crate::schema::signing_keys;
-
-/// Withdraws a key.
-#[derive(Clone, Debug)]
-pub(crate) struct WithdrawSigningKey {
-    pub(crate) kid: String,
-    pub(crate) now: OffsetDateTime,
-}
-
-/// Removes a key.
-#[derive(Clone, Debug)]
-pub(crate) struct RemoveSigningKey {
-    pub(crate) kid: String,
-}
 
 /// Guard: no key of the algorithm that is not withdrawn becomes active later than the command says.
 pub(crate) fn add_signing_key(
     connection: &mut SqliteConnection,
     command: &AddSigningKey,
 ) -> Result<KeyAdded, SqliteError> {
-    let AddSigningKey { key, unless_after } = command;
+    let AddSigningKey { key, unless_after, event } = command;
     let is_there: i64 = signing_keys::table.find(&key.kid).count().get_result(connection)?;
     if is_there == 1 {
         return Ok(KeyAdded::Stored);
@@ -43,6 +30,7 @@ pub(crate) fn add_signing_key(
         return Ok(KeyAdded::NotNeeded);
     }
     diesel::insert_into(signing_keys::table).values(SigningKeyRow::from(key.clone())).execute(connection)?;
+    record(connection, event.as_deref())?;
     Ok(KeyAdded::Stored)
 }
 
@@ -53,7 +41,11 @@ pub(crate) fn withdraw_signing_key(
 ) -> Result<bool, SqliteError> {
     let good = signing_keys::table.find(&command.kid).filter(signing_keys::withdrawn_at.is_null());
     let withdrawn = diesel::update(good).set(signing_keys::withdrawn_at.eq(micros(command.now)));
-    Ok(withdrawn.execute(connection)? == 1)
+    if withdrawn.execute(connection)? == 0 {
+        return Ok(false);
+    }
+    record(connection, command.event.as_deref())?;
+    Ok(true)
 }
 
 /// Returns whether the key existed.
@@ -61,7 +53,11 @@ pub(crate) fn remove_signing_key(
     connection: &mut SqliteConnection,
     command: &RemoveSigningKey,
 ) -> Result<bool, SqliteError> {
-    Ok(diesel::delete(signing_keys::table.find(&command.kid)).execute(connection)? == 1)
+    if diesel::delete(signing_keys::table.find(&command.kid)).execute(connection)? == 0 {
+        return Ok(false);
+    }
+    record(connection, command.event.as_deref())?;
+    Ok(true)
 }
 
 /// All keys, the oldest first.

@@ -6,6 +6,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
 
 use super::read_blocks::are_blocked;
+use super::record_event::record_about;
 use super::{sessions, wallets};
 use crate::error::SqliteError;
 use crate::rows::field::{Row, micros};
@@ -56,6 +57,7 @@ pub(crate) fn unlink_wallet(
     };
     end.execute(connection)?;
     sessions::end_of_wallet(connection, &user_id, &command.wallet)?;
+    record_about(connection, command.event.as_deref(), user)?;
     Ok(WalletUnlinked::Unlinked { user })
 }
 

@@ -19,7 +19,7 @@ use ipnet::IpNet;
 use time::Duration;
 use tracing_subscriber::EnvFilter;
 
-use super::{DatabaseUrl, LogAddresses, LogFormat, RegistrationMode};
+use super::{AddressDetail, DatabaseUrl, LogFormat, RegistrationMode};
 
 const MIN_REGISTRATION_TOKEN: usize = 16;
 
@@ -89,6 +89,11 @@ pub(super) fn key_rotation(text: &str) -> Result<Duration, String> {
 /// With less than a day someone could still be in the middle of a sign-in.
 pub(super) fn forget_unused_users(text: &str) -> Result<Duration, String> {
     if text == "0" { Ok(Duration::ZERO) } else { seconds::<86_400, 31_536_000>(text) }
+}
+
+/// With less than an hour nobody could find out what happened this morning.
+pub(super) fn event_retention(text: &str) -> Result<Duration, String> {
+    if text == "0" { Ok(Duration::ZERO) } else { seconds::<3_600, 315_360_000>(text) }
 }
 
 pub(super) fn workers(text: &str) -> Result<usize, String> {
@@ -265,10 +270,10 @@ pub(super) fn log_directives(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-pub(super) fn log_addresses(text: &str) -> Result<LogAddresses, String> {
+pub(super) fn address_detail(text: &str) -> Result<AddressDetail, String> {
     match text {
-        "network" => Ok(LogAddresses::Network),
-        "full" => Ok(LogAddresses::Full),
+        "network" => Ok(AddressDetail::Network),
+        "full" => Ok(AddressDetail::Full),
         _ => Err("no such amount".to_owned()),
     }
 }

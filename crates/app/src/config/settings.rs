@@ -23,7 +23,9 @@ mod administering;
 mod watching;
 
 pub(crate) use administering::ADMIN_LISTEN;
-pub(crate) use watching::{LOG, LOG_ADDRESSES, LOG_FORMAT, METRICS, METRICS_LISTEN};
+pub(crate) use watching::{
+    EVENT_ADDRESSES, EVENT_RETENTION, LOG, LOG_ADDRESSES, LOG_FORMAT, METRICS, METRICS_LISTEN,
+};
 
 /// The setting that names the settings file. It cannot be in that file.
 pub(crate) const CONFIG: &str = "config";
@@ -32,7 +34,7 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without this, `countersign.toml` in the working directory, if it exists";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 39] = [
+pub(crate) static ALL: [&Spec; 41] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -69,6 +71,8 @@ pub(crate) static ALL: [&Spec; 39] = [
     &LOG.spec,
     &LOG_FORMAT.spec,
     &LOG_ADDRESSES.spec,
+    &EVENT_RETENTION.spec,
+    &EVENT_ADDRESSES.spec,
     &METRICS.spec,
     &METRICS_LISTEN.spec,
     &ADMIN_LISTEN.spec,

@@ -101,7 +101,7 @@ fn without_settings_the_defaults_of_the_contract_hold() {
     assert!(config.secret.is_none() && config.template_directory.is_none());
     assert!(config.mail.is_none() && !config.synthetic_email && config.playground && !config.dev);
     assert_eq!((config.log.as_str(), config.log_format), ("info", LogFormat::Auto));
-    assert_eq!(config.log_addresses, LogAddresses::Network);
+    assert_eq!(config.log_addresses, AddressDetail::Network);
 }
 
 #[test]

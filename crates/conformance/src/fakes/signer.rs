@@ -3,13 +3,14 @@
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_domain::checkpoint::{Checkpoint, Digest256};
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{SessionId, TokenId, UserId};
 use countersign_domain::id_token::{ACR, AMR, IdTokenClaims, IdTokenRead, LogoutClaims};
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::token::{AccessClaims, AccessTokenRead};
-use countersign_ports::{PublicKeys, SignerError, TokenSigner};
+use countersign_ports::{CheckpointRead, PublicKeys, SecurityEventClaims, SignerError, TokenSigner};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
@@ -70,6 +71,27 @@ impl TokenSigner for FakeSigner {
         claims: &LogoutClaims,
     ) -> Result<String, SignerError> {
         Ok(Self::sign("logout+jwt", algorithm, &logout_payload(claims)))
+    }
+
+    async fn sign_checkpoint(&self, checkpoint: &Checkpoint) -> Result<String, SignerError> {
+        Ok(Self::sign("countersign-checkpoint+jwt", SigningAlgorithm::Es256, &checkpoint_payload(checkpoint)))
+    }
+
+    async fn sign_security_event(&self, claims: &SecurityEventClaims) -> Result<String, SignerError> {
+        Ok(Self::sign("secevent+jwt", SigningAlgorithm::Es256, &security_event_payload(claims)))
+    }
+
+    fn read_checkpoint(&self, jws: &str) -> Option<CheckpointRead> {
+        let payload = Self::read("countersign-checkpoint+jwt", SigningAlgorithm::Es256, jws)?;
+        Some(CheckpointRead::Verified(Checkpoint {
+            number: payload["checkpoint"].as_u64()?,
+            sealed_at: OffsetDateTime::from_unix_timestamp(payload["iat"].as_i64()?).ok()?,
+            first: payload["first"].as_u64()?,
+            events: u32::try_from(payload["events"].as_u64()?).ok()?,
+            root: Digest256::parse(payload["root"].as_str()?)?,
+            previous: Digest256::parse(payload["previous"].as_str()?)?,
+            kept_from: payload["kept_from"].as_u64()?,
+        }))
     }
 
     fn read_access_token(&self, token: &str) -> Option<AccessTokenRead> {
@@ -181,6 +203,35 @@ pub(crate) fn logout_payload(claims: &LogoutClaims) -> Value {
         "jti": claims.id.to_string(),
         "sid": claims.session.map(|session| session.to_string()),
         "events": { "http://schemas.openid.net/event/backchannel-logout": {} },
+    }))
+}
+
+/// What a checkpoint says.
+pub(crate) fn checkpoint_payload(checkpoint: &Checkpoint) -> Value {
+    json!({
+        "checkpoint": checkpoint.number,
+        "iat": checkpoint.sealed_at.unix_timestamp(),
+        "first": checkpoint.first,
+        "events": checkpoint.events,
+        "root": checkpoint.root.to_string(),
+        "previous": checkpoint.previous.to_string(),
+        "kept_from": checkpoint.kept_from,
+    })
+}
+
+/// The claims of RFC 8417 section 2.2.
+pub(crate) fn security_event_payload(claims: &SecurityEventClaims) -> Value {
+    let subject = claims.subject;
+    let details: Value = serde_json::from_str(&claims.details).unwrap_or_default();
+    without_nulls(json!({
+        "iss": claims.issuer,
+        "aud": claims.audience,
+        "iat": claims.issued_at.unix_timestamp(),
+        "jti": claims.id.to_string(),
+        "sub_id": subject.map(|user| json!({ "format": "iss_sub", "iss": claims.issuer, "sub": user.to_string() })),
+        "txn": claims.transaction,
+        "toe": claims.id.at_time().unix_timestamp(),
+        "events": { &claims.kind: details },
     }))
 }
 

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use async_trait::async_trait;
 use countersign_domain::consent::Consent;
 use countersign_domain::email::UserEmail;
+use countersign_domain::event::EventPerson;
 use countersign_domain::grant::{Holder, RevocationReason};
 use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::login_session::LoginSession;
@@ -42,7 +43,11 @@ impl AccountStore for MemoryStorage {
         }
         let before = tables.consents.len();
         tables.consents.retain(|(of, at, _), _| (*of, *at) != (command.user, command.client));
-        Ok(tables.consents.len() < before)
+        let is_revoked = tables.consents.len() < before;
+        if is_revoked {
+            tables.record_about(command.event, command.user);
+        }
+        Ok(is_revoked)
     }
 
     async fn find_email(&self, user: UserId) -> Result<Option<UserEmail>, StoreError> {
@@ -96,6 +101,7 @@ impl AccountStore for MemoryStorage {
             email.verified_at = Some(command.now);
             email.confirmation = None;
         }
+        tables.record_about(command.event, command.user);
         Ok(EmailConfirmed::Confirmed)
     }
 
@@ -104,7 +110,7 @@ impl AccountStore for MemoryStorage {
     }
 
     async fn delete_account(&self, command: DeleteAccount) -> Result<bool, StoreError> {
-        let DeleteAccount { user, now } = command;
+        let DeleteAccount { user, now, pseudonym, event } = command;
         let mut tables = self.tables();
         tables.block_wallets_instead(user);
         let Tables { users, untold, wallets, grants, consents, sessions, emails, group_users, .. } =
@@ -123,7 +129,14 @@ impl AccountStore for MemoryStorage {
         emails.remove(&user);
         group_users.retain(|(_, member), _| *member != user);
         untold.remove(&user);
-        Ok(users.remove(&user).is_some())
+        let is_deleted = users.remove(&user).is_some();
+        let events = tables.forget_person(user, pseudonym);
+        if let Some(mut event) = event.filter(|_| is_deleted) {
+            event.person = Some(EventPerson::Deleted(pseudonym));
+            event.details = event.details.number("events", events);
+            tables.record(Some(event));
+        }
+        Ok(is_deleted)
     }
 }
 

@@ -22,6 +22,7 @@ impl AdminKeyStore for MemoryStorage {
             return Ok(AdminKeyCreated::NameTaken);
         }
         tables.admin_keys.insert(key.id, key);
+        tables.record(command.event);
         Ok(AdminKeyCreated::Stored)
     }
 
@@ -30,6 +31,7 @@ impl AdminKeyStore for MemoryStorage {
         let key = tables.admin_keys.get_mut(&command.id).filter(|key| key.revoked_at.is_none());
         let Some(key) = key else { return Ok(false) };
         key.revoked_at = Some(command.now);
+        tables.record(command.event);
         Ok(true)
     }
 

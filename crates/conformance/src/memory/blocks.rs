@@ -7,7 +7,8 @@ use countersign_domain::admission::Block;
 use countersign_domain::id::{SessionId, UserId};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock, SessionClient, StoreError,
+    AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock, RemoveBlock,
+    SessionClient, StoreError,
 };
 
 use super::wallets::{WalletKey, account_of, key_of};
@@ -24,7 +25,7 @@ pub(super) struct BlockedRow {
 impl BlockStore for MemoryStorage {
     async fn put_block(&self, command: PutBlock) -> Result<BlockPut, StoreError> {
         let mut tables = self.tables();
-        let PutBlock { who, block } = command;
+        let PutBlock { who, block, event } = command;
         let present = match &who {
             Blocked::User(user) if !tables.users.contains_key(user) => return Ok(BlockPut::UserUnknown),
             Blocked::User(user) => tables.blocked_users.get_mut(user),
@@ -45,15 +46,20 @@ impl BlockStore for MemoryStorage {
                 tables.blocked_wallets.insert(key, BlockedRow { chain: wallet.chain, block });
             }
         }
+        tables.record(event);
         Ok(BlockPut::Stored)
     }
 
-    async fn remove_block(&self, who: &Blocked) -> Result<bool, StoreError> {
+    async fn remove_block(&self, command: RemoveBlock) -> Result<bool, StoreError> {
         let mut tables = self.tables();
-        Ok(match who {
+        let is_removed = match &command.who {
             Blocked::User(user) => tables.blocked_users.remove(user).is_some(),
             Blocked::Wallet(wallet) => tables.blocked_wallets.remove(&key_of(wallet)).is_some(),
-        })
+        };
+        if is_removed {
+            tables.record(command.event);
+        }
+        Ok(is_removed)
     }
 
     async fn end_access(&self, command: EndAccess) -> Result<AccessEnded, StoreError> {
@@ -85,11 +91,13 @@ impl BlockStore for MemoryStorage {
                 revoked += 1;
             }
         }
-        Ok(AccessEnded {
+        let ended = AccessEnded {
             clients: clients.into_iter().collect(),
             sessions: count_of(before - sessions.len()),
             grants: revoked,
-        })
+        };
+        tables.record(command.event);
+        Ok(ended)
     }
 
     async fn anything_blocked(&self) -> Result<bool, StoreError> {

@@ -8,7 +8,7 @@ use countersign_domain::group::{Group, GroupName, Membership, Through};
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    ChangeMember, CountedGroup, CreateGroup, GroupChange, GroupCreated, GroupMember, GroupStore,
+    ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupChange, GroupCreated, GroupMember, GroupStore,
     IfGroupUnchanged, Member, MemberAdded, MemberCursor, RetitleGroup, StoreError,
 };
 use time::OffsetDateTime;
@@ -33,6 +33,7 @@ impl GroupStore for MemoryStorage {
             return Ok(if is_repeated { GroupCreated::Stored } else { GroupCreated::NameTaken });
         }
         tables.groups.insert(group.name.clone(), group);
+        tables.record(command.event);
         Ok(GroupCreated::Stored)
     }
 
@@ -40,8 +41,8 @@ impl GroupStore for MemoryStorage {
         Ok(self.tables().retitle_group(command))
     }
 
-    async fn delete_group(&self, name: &GroupName) -> Result<bool, StoreError> {
-        Ok(self.tables().delete_group(name))
+    async fn delete_group(&self, command: DeleteGroup) -> Result<bool, StoreError> {
+        Ok(self.tables().delete_group(command))
     }
 
     async fn if_group_unchanged(&self, command: IfGroupUnchanged) -> Result<bool, StoreError> {
@@ -52,7 +53,7 @@ impl GroupStore for MemoryStorage {
         }
         Ok(match command.change {
             GroupChange::Retitle(change) => tables.retitle_group(change),
-            GroupChange::Delete => tables.delete_group(&name),
+            GroupChange::Delete(change) => tables.delete_group(change),
         })
     }
 
@@ -73,7 +74,7 @@ impl GroupStore for MemoryStorage {
 
     async fn add_member(&self, command: ChangeMember) -> Result<MemberAdded, StoreError> {
         let mut tables = self.tables();
-        let ChangeMember { group, member, now } = command;
+        let ChangeMember { group, member, now, event } = command;
         if !tables.groups.contains_key(&group) {
             return Ok(MemberAdded::GroupUnknown);
         }
@@ -91,17 +92,25 @@ impl GroupStore for MemoryStorage {
                 tables.group_wallets.len() > before
             }
         };
-        Ok(if is_new { MemberAdded::Added } else { MemberAdded::AlreadyThere })
+        if !is_new {
+            return Ok(MemberAdded::AlreadyThere);
+        }
+        tables.record(event);
+        Ok(MemberAdded::Added)
     }
 
     async fn remove_member(&self, command: ChangeMember) -> Result<bool, StoreError> {
         let mut tables = self.tables();
-        Ok(match command.member {
+        let is_removed = match command.member {
             Member::User(user) => tables.group_users.remove(&(command.group, user)).is_some(),
             Member::Wallet(wallet) => {
                 tables.group_wallets.remove(&(command.group, key_of(&wallet))).is_some()
             }
-        })
+        };
+        if is_removed {
+            tables.record(command.event);
+        }
+        Ok(is_removed)
     }
 
     async fn list_members(
@@ -164,13 +173,19 @@ impl Tables {
     fn retitle_group(&mut self, command: RetitleGroup) -> bool {
         let Some(group) = self.groups.get_mut(&command.group) else { return false };
         group.title = command.title;
+        self.record(command.event);
         true
     }
 
-    fn delete_group(&mut self, name: &GroupName) -> bool {
-        self.group_users.retain(|(group, _), _| group != name);
-        self.group_wallets.retain(|(group, _), _| group != name);
-        self.groups.remove(name).is_some()
+    fn delete_group(&mut self, command: DeleteGroup) -> bool {
+        let DeleteGroup { name, event } = command;
+        self.group_users.retain(|(group, _), _| *group != name);
+        self.group_wallets.retain(|(group, _), _| *group != name);
+        let is_deleted = self.groups.remove(&name).is_some();
+        if is_deleted {
+            self.record(event);
+        }
+        is_deleted
     }
 
     fn counted(&self, group: &Group) -> CountedGroup {

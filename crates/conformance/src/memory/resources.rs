@@ -26,6 +26,7 @@ impl ResourceStore for MemoryStorage {
             return Ok(ResourceCreated::ScopeTaken(name));
         }
         tables.resources.insert(resource.uri.clone(), resource);
+        tables.record(command.event);
         Ok(ResourceCreated::Stored)
     }
 
@@ -34,7 +35,7 @@ impl ResourceStore for MemoryStorage {
     }
 
     async fn delete_resource(&self, command: DeleteResource) -> Result<bool, StoreError> {
-        Ok(self.tables().resources.remove(&command.uri).is_some())
+        Ok(self.tables().delete_resource(command))
     }
 
     async fn if_resource_unchanged(
@@ -47,9 +48,9 @@ impl ResourceStore for MemoryStorage {
         }
         Ok(match command.change {
             DeclarationChange::Update(change) => tables.update_resource(change),
-            DeclarationChange::Delete(change) => match tables.resources.remove(&change.uri) {
-                Some(_) => ResourceUpdated::Stored,
-                None => ResourceUpdated::Unknown,
+            DeclarationChange::Delete(change) => match tables.delete_resource(change) {
+                true => ResourceUpdated::Stored,
+                false => ResourceUpdated::Unknown,
             },
         })
     }
@@ -81,7 +82,16 @@ impl Tables {
             return ResourceUpdated::ScopeTaken(name);
         }
         self.resources.insert(resource.uri.clone(), Resource { created_at, ..resource });
+        self.record(command.event);
         ResourceUpdated::Stored
+    }
+
+    fn delete_resource(&mut self, command: DeleteResource) -> bool {
+        let is_deleted = self.resources.remove(&command.uri).is_some();
+        if is_deleted {
+            self.record(command.event);
+        }
+        is_deleted
     }
 
     /// A scope of this resource whose name another resource has.

@@ -35,7 +35,7 @@ pub(super) fn updated(present: &Client, given: &Client) -> ClientAuthentication 
 
 impl Tables {
     pub(super) fn rotate_secret(&mut self, command: RotateSecret) -> bool {
-        let RotateSecret { client, replaced, hash, now, keep_old_until } = command;
+        let RotateSecret { client, replaced, hash, now, keep_old_until, event } = command;
         let Some(secrets) = self.clients.get_mut(&client).and_then(secrets_mut) else { return false };
         if secrets.current != replaced && secrets.current != hash {
             return false;
@@ -45,6 +45,7 @@ impl Tables {
         self.forget_other_secrets(client);
         let row = SecretRow { created_at: Some(now), last_used_at: None };
         self.secrets.entry((client, *hash.as_bytes())).or_insert(row);
+        self.record(event);
         true
     }
 

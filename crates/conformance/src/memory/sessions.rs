@@ -8,8 +8,8 @@ use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::id::{SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_ports::{
-    ContinueSession, OpenSession, SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut,
-    StoreError,
+    ContinueSession, EndSession, EndSessions, OpenSession, SessionClient, SessionContinued, SessionOpened,
+    SessionStore, SignOut, StoreError,
 };
 
 use super::{MemoryStorage, Revocation, Tables, count_of};
@@ -30,6 +30,7 @@ impl SessionStore for MemoryStorage {
         tables.spent_challenges.insert(command.id, command.forget_after);
         let user = tables.user_of_wallet(&command.account, command.new_user, command.now);
         tables.remember(command.session, user, command.account, command.now);
+        tables.record_about(command.event, user);
         Ok(SessionOpened::Opened { user })
     }
 
@@ -59,12 +60,13 @@ impl SessionStore for MemoryStorage {
         consent.last_used_at = login.now;
         live.last_used_at = login.now;
         let user = live.user;
+        tables.record_about(login.event.clone(), user);
         tables.grant(login, user, Some(session), authenticated_at);
         Ok(SessionContinued::CodeIssued)
     }
 
     async fn sign_out(&self, command: SignOut) -> Result<bool, StoreError> {
-        let SignOut { user, session, keeps, now } = command;
+        let SignOut { user, session, keeps, now, event } = command;
         let mut tables = self.tables();
         let of_session = |grant: &Grant| grant.holder.user() == Some(user) && grant.session == Some(session);
         let revocation = Revocation { at: now, reason: RevocationReason::SignedOut };
@@ -73,7 +75,11 @@ impl SessionStore for MemoryStorage {
                 row.revoke(revocation);
             }
         }
-        Ok(tables.end_session(user, session))
+        let is_ended = tables.end_session(user, session);
+        if is_ended {
+            tables.record_about(event, user);
+        }
+        Ok(is_ended)
     }
 
     async fn clients_of_sessions(&self, user: UserId) -> Result<Vec<SessionClient>, StoreError> {
@@ -87,15 +93,26 @@ impl SessionStore for MemoryStorage {
         Ok(clients.into_iter().collect())
     }
 
-    async fn end_session(&self, user: UserId, id: SessionId) -> Result<bool, StoreError> {
-        Ok(self.tables().end_session(user, id))
+    async fn end_session(&self, command: EndSession) -> Result<bool, StoreError> {
+        let EndSession { user, id, event } = command;
+        let mut tables = self.tables();
+        let is_ended = tables.end_session(user, id);
+        if is_ended {
+            tables.record_about(event, user);
+        }
+        Ok(is_ended)
     }
 
-    async fn end_sessions(&self, user: UserId) -> Result<u64, StoreError> {
+    async fn end_sessions(&self, command: EndSessions) -> Result<u64, StoreError> {
+        let EndSessions { user, event } = command;
         let mut tables = self.tables();
         let before = tables.sessions.len();
         tables.sessions.retain(|_, session| session.user != user);
-        Ok(count_of(before - tables.sessions.len()))
+        let ended = count_of(before - tables.sessions.len());
+        if ended > 0 {
+            tables.record_about(event, user);
+        }
+        Ok(ended)
     }
 }
 

@@ -82,6 +82,7 @@ impl WalletStore for MemoryStorage {
         let key = key_of(&command.wallet);
         let (chain, linked_at) = (command.wallet.chain, command.now);
         tables.wallets.insert(key, WalletRow { user, chain, linked_at, name: None });
+        tables.record_about(command.event, user);
         Ok(WalletLinked::Linked { user })
     }
 
@@ -107,6 +108,7 @@ impl WalletStore for MemoryStorage {
             return Ok(WalletUnlinked::LastWallet);
         }
         let key = key_of(&command.wallet);
+        tables.record_about(command.event, user);
         tables.wallets.remove(&key);
         tables.sessions.retain(|_, session| session.user != user || key_of(&session.account) != key);
         let revocation = Revocation { at: command.now, reason: RevocationReason::WalletUnlinked };

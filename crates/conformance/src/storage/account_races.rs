@@ -7,8 +7,8 @@ use countersign_domain::email::UserEmail;
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_ports::{
-    CompleteLogin, ConfirmEmail, EmailConfirmed, EmailPut, PutEmail, SessionContinued, SharedAddress,
-    Storage, WalletLinked,
+    CompleteLogin, ConfirmEmail, EmailConfirmed, EmailPut, EndSessions, PutEmail, SessionContinued,
+    SharedAddress, Storage, WalletLinked,
 };
 
 use super::races::{Pinned, at_once, count};
@@ -131,6 +131,7 @@ pub async fn a_consent_is_revoked_by_one_of_many(store: Arc<dyn Storage>) {
     let command = fixtures::revoke_consent(login.new_user, login.client);
     let outcomes = at_once((0..TASKS).map(|_| {
         let store = Arc::clone(&store);
+        let command = command.clone();
         async move { store.revoke_consent(command).await.unwrap() }
     }))
     .await;
@@ -206,7 +207,7 @@ pub async fn nothing_outlives_a_deleted_account(store: Arc<dyn Storage>) {
         assert_eq!(store.find_account(user).await.unwrap(), None);
         assert_eq!(store.wallets_of(user).await.unwrap(), []);
         assert_eq!(store.find_email(user).await.unwrap(), None);
-        assert_eq!(store.end_sessions(user).await.unwrap(), 0);
+        assert_eq!(store.end_sessions(EndSessions { user, event: None }).await.unwrap(), 0);
         assert_eq!(agreed(&*store, user, client).await, None);
         // The wallet now belongs to the user of the later logins, or to the user of this login.
         let last = CompleteLogin { client, ..fixtures::complete_login_of(login.account) };
@@ -255,7 +256,8 @@ pub async fn one_address_of_many_comes_on_file(store: Arc<dyn Storage>) {
                 !is_it || command.confirmation == on_file.confirmation,
                 "address and link come from the same command"
             );
-            let follow = ConfirmEmail { user, hash, shared: SharedAddress::Refused, now: fixtures::NOW };
+            let follow =
+                ConfirmEmail { user, hash, shared: SharedAddress::Refused, now: fixtures::NOW, event: None };
             let confirmed_now = store.confirm_email(follow).await.unwrap() == EmailConfirmed::Confirmed;
             assert_eq!(confirmed_now, is_it);
             confirmed += usize::from(is_it);
@@ -273,6 +275,7 @@ pub async fn one_link_is_followed_by_one_of_many(store: Arc<dyn Storage>) {
         assert_eq!(store.put_email(command).await.unwrap(), EmailPut::Stored);
         let outcomes = at_once((0..TASKS).map(|_| {
             let store = Arc::clone(&store);
+            let follow = follow.clone();
             async move { store.confirm_email(follow).await.unwrap() }
         }))
         .await;

@@ -6,8 +6,8 @@ use countersign_domain::id::{ClientId, SessionId};
 use countersign_domain::token::Token;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    Account, CompleteLogin, EmailPut, LoginCompleted, NewSession, Redeemed, Rotated, SessionContinued,
-    Storage, WalletLinked,
+    Account, CompleteLogin, EmailPut, EndSession, EndSessions, LoginCompleted, NewSession, Redeemed, Rotated,
+    SessionContinued, Storage, WalletLinked,
 };
 use time::Duration;
 
@@ -151,11 +151,11 @@ pub async fn a_deleted_account_is_gone(store: Arc<dyn Storage>) {
     }
     for session in account.sessions {
         assert_eq!(store.find_session(session.id).await.unwrap(), None);
-        assert!(!store.end_session(user, session.id).await.unwrap());
+        assert!(!store.end_session(EndSession { user, id: session.id, event: None }).await.unwrap());
         let request = fixtures::continue_session(&session, login.client);
         assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::SessionEnded);
     }
-    assert_eq!(store.end_sessions(user).await.unwrap(), 0);
+    assert_eq!(store.end_sessions(EndSessions { user, event: None }).await.unwrap(), 0);
     assert_eq!(store.find_email(user).await.unwrap(), None);
     let late = store.confirm_email(fixtures::confirm_email(user, link)).await.unwrap();
     assert_eq!(late, countersign_ports::EmailConfirmed::LinkInvalid);

@@ -16,11 +16,11 @@ use crate::fixtures;
 const MINUTE: Duration = Duration::minutes(1);
 
 async fn create(store: &dyn Storage, key: &AdminKey) -> AdminKeyCreated {
-    store.create_admin_key(CreateAdminKey { key: key.clone() }).await.unwrap()
+    store.create_admin_key(CreateAdminKey { key: key.clone(), event: None }).await.unwrap()
 }
 
 async fn revoke(store: &dyn Storage, key: &AdminKey, now: OffsetDateTime) -> bool {
-    store.revoke_admin_key(RevokeAdminKey { id: key.id, now }).await.unwrap()
+    store.revoke_admin_key(RevokeAdminKey { id: key.id, now, event: None }).await.unwrap()
 }
 
 async fn find(store: &dyn Storage, key: &AdminKey) -> Option<AdminKey> {

@@ -10,9 +10,9 @@ use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    BlockPut, Blocked, ChangeAccess, CreateGroup, ForgetUnused, GroupCreated, LinkWallet, Member,
-    MemberAdded, PurgeExpired, PutBlock, RegisterClient, SessionContinued, Storage, UnlinkWallet,
-    WalletLinked, WalletUnlinked,
+    BlockPut, Blocked, ChangeAccess, CreateGroup, DeleteGroup, ForgetUnused, GroupCreated, LinkWallet,
+    Member, MemberAdded, PurgeExpired, PutBlock, RegisterClient, RemoveBlock, SessionContinued, Storage,
+    UnlinkWallet, UpdateClient, WalletLinked, WalletUnlinked,
 };
 use time::Duration;
 use tokio::task::yield_now;
@@ -109,7 +109,7 @@ async fn block_all(store: &Arc<dyn Storage>) -> Vec<(Arc<Target>, Vec<Given>)> {
                     steps::standing(&*store, &target.account).await;
                 }
                 let block = Block { at: fixtures::NOW, reason: None };
-                steps::block(&*store, PutBlock { who: target.who.clone(), block }).await;
+                steps::block(&*store, PutBlock { who: target.who.clone(), block, event: None }).await;
                 assert!(steps::standing(&*store, &target.account).await.block.is_some());
                 asked.store(true, Ordering::SeqCst);
                 store.end_access(fixtures::end_access(&target.who)).await.unwrap();
@@ -215,7 +215,7 @@ async fn wallets_stay_once_blocked(store: Arc<dyn Storage>, by_user: bool) {
                         store.wallets_of(user).await.unwrap();
                     }
                     let block = Block { at: fixtures::NOW, reason: None };
-                    steps::block(&*store, PutBlock { who, block }).await;
+                    steps::block(&*store, PutBlock { who, block, event: None }).await;
                     Some((user, steps::accounts_of(&*store, user).await))
                 })
             };
@@ -311,7 +311,7 @@ pub async fn a_block_is_put_and_removed_by_one_of_many(store: Arc<dyn Storage>) 
         assert_eq!(count(&outcomes, &BlockPut::AlreadyThere), TASKS - 1);
         let removed = at_once((0..TASKS).map(|_| {
             let (store, who) = (Arc::clone(&store), command.who.clone());
-            async move { store.remove_block(&who).await.unwrap() }
+            async move { store.remove_block(RemoveBlock { who: who.clone(), event: None }).await.unwrap() }
         }))
         .await;
         assert_eq!(count(&removed, &true), 1);
@@ -375,7 +375,9 @@ pub async fn no_member_outlives_its_group(store: Arc<dyn Storage>) {
         }
         let deleting: Pinned<()> = {
             let (store, group) = (Arc::clone(&store), group.clone());
-            Box::pin(async move { assert!(store.delete_group(&group).await.unwrap()) })
+            Box::pin(async move {
+                assert!(store.delete_group(DeleteGroup { name: group.clone(), event: None }).await.unwrap())
+            })
         };
         for outcome in join_until(&store, ways.clone(), round, deleting).await {
             assert!(matches!(outcome, MemberAdded::Added | MemberAdded::GroupUnknown), "{outcome:?}");
@@ -430,7 +432,7 @@ pub async fn a_group_and_a_member_are_made_by_one_of_many(store: Arc<dyn Storage
             })
             .collect();
         let outcomes = at_once(groups.iter().map(|group| {
-            let (store, command) = (Arc::clone(&store), CreateGroup { group: group.clone() });
+            let (store, command) = (Arc::clone(&store), CreateGroup { group: group.clone(), event: None });
             async move { (command.group.clone(), store.create_group(command).await.unwrap()) }
         }))
         .await;
@@ -554,13 +556,14 @@ fn decision(client: &Client, number: usize) -> ChangeAccess {
         client: client.id,
         rule: Some(fixtures::rule(&format!("groups:a{number}"))),
         release: Some(Release::parse(&format!("a{number}")).unwrap()),
+        event: None,
     }
 }
 
 /// The last one stands, with both of its parts.
 pub async fn decisions_about_access_at_once_do_not_mix(store: Arc<dyn Storage>) {
     let client = fixtures::client();
-    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     for _ in 0..ROUNDS {
         at_once((0..TASKS).map(|number| {
             let (store, command) = (Arc::clone(&store), decision(&client, number));
@@ -577,7 +580,7 @@ pub async fn decisions_about_access_at_once_do_not_mix(store: Arc<dyn Storage>) 
 pub async fn a_release_is_not_lost_to_rules_that_are_decided_at_once(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let client = fixtures::client();
-        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
         at_once((0..TASKS).map(|number| {
             let store = Arc::clone(&store);
             let release = (number == TASKS / 2).then_some(Release::All);
@@ -595,7 +598,7 @@ pub async fn a_release_is_not_lost_to_rules_that_are_decided_at_once(store: Arc<
 pub async fn a_decision_and_an_update_at_once_both_stay(store: Arc<dyn Storage>) {
     for round in 0..ROUNDS * 2 {
         let client = fixtures::client();
-        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
         let metadata = ClientMetadata { name: format!("Name {round}"), ..client.metadata.clone() };
         let updated = Client { metadata, ..client.clone() };
         at_once((0..TASKS).map(|place| {
@@ -603,7 +606,7 @@ pub async fn a_decision_and_an_update_at_once_both_stay(store: Arc<dyn Storage>)
             async move {
                 let is_there = match place % 3 {
                     0 => store.change_access(command).await.unwrap(),
-                    1 => store.update_client(updated).await.unwrap(),
+                    1 => store.update_client(UpdateClient { client: updated, event: None }).await.unwrap(),
                     _ => store.change_resources(clients::open(updated.id, &["urn:a"])).await.unwrap(),
                 };
                 assert!(is_there);

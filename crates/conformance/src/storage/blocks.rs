@@ -10,8 +10,8 @@ use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     AccessEnded, BlockPut, Blocked, BlockedWallet, CompleteLogin, ContinueSession, DeleteAccount, EndAccess,
-    LinkWallet, NewSession, PutBlock, Redeemed, Rotated, SessionClient, SessionContinued, Storage,
-    UnlinkWallet, WalletLinked, WalletUnlinked,
+    LinkWallet, NewSession, PutBlock, Redeemed, RemoveBlock, Rotated, SessionClient, SessionContinued,
+    Storage, UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 use time::Duration;
 
@@ -30,7 +30,7 @@ async fn put(store: &dyn Storage, command: &PutBlock) -> BlockPut {
 }
 
 async fn remove(store: &dyn Storage, who: &Blocked) -> bool {
-    store.remove_block(who).await.unwrap()
+    store.remove_block(RemoveBlock { who: who.clone(), event: None }).await.unwrap()
 }
 
 async fn end(store: &dyn Storage, who: &Blocked) -> AccessEnded {
@@ -129,14 +129,14 @@ pub async fn a_user_and_their_wallet_are_blocked_each_by_itself(store: Arc<dyn S
         ["user", "wallet"].map(|reason| Block { reason: Some(reason.to_owned()), ..block() });
     let user = Blocked::User(login.new_user);
     let told = async || steps::standing(&*store, &login.account).await.block;
-    let put_wallet = PutBlock { who: wallet(&login.account), block: of_wallet.clone() };
+    let put_wallet = PutBlock { who: wallet(&login.account), block: of_wallet.clone(), event: None };
     steps::block(&*store, put_wallet.clone()).await;
     assert_eq!(told().await, Some(of_wallet.clone()));
-    steps::block(&*store, PutBlock { who: user.clone(), block: of_theirs.clone() }).await;
+    steps::block(&*store, PutBlock { who: user.clone(), block: of_theirs.clone(), event: None }).await;
     assert_eq!(told().await, Some(of_theirs.clone()));
     assert!(remove(&*store, &user).await);
     assert_eq!(told().await, Some(of_wallet));
-    steps::block(&*store, PutBlock { who: user.clone(), block: of_theirs.clone() }).await;
+    steps::block(&*store, PutBlock { who: user.clone(), block: of_theirs.clone(), event: None }).await;
     assert!(remove(&*store, &put_wallet.who).await);
     assert_eq!(told().await, Some(of_theirs));
     assert!(any(&*store).await);
@@ -160,14 +160,14 @@ pub async fn a_block_that_is_there_keeps_its_time_and_chain(store: Arc<dyn Stora
         (Blocked::User(login.new_user), Blocked::User(login.new_user)),
         (wallet(&login.account), wallet(&elsewhere(&login.account))),
     ] {
-        let first = PutBlock { who: first, block: Block { reason: None, ..block() } };
+        let first = PutBlock { who: first, block: Block { reason: None, ..block() }, event: None };
         steps::block(&*store, first.clone()).await;
         for (given, kept) in
             [(None, None), (Some("spam"), Some("spam")), (None, Some("spam")), (Some("fraud"), Some("fraud"))]
         {
             let [given, kept] = [given, kept].map(|reason| reason.map(str::to_owned));
             let block = Block { at: fixtures::NOW + HOUR, reason: given };
-            let later = PutBlock { who: again.clone(), block };
+            let later = PutBlock { who: again.clone(), block, event: None };
             assert_eq!(put(&*store, &later).await, BlockPut::AlreadyThere);
             assert_eq!(found(&first.who).await, Block { at: fixtures::NOW, reason: kept });
         }
@@ -207,7 +207,7 @@ pub async fn a_block_that_was_removed_is_gone(store: Arc<dyn Storage>) {
     assert_eq!(left.account, bystander.account);
     let again = Block { at: fixtures::NOW + HOUR, reason: None };
     for who in who {
-        steps::block(&*store, PutBlock { who, block: again.clone() }).await;
+        steps::block(&*store, PutBlock { who, block: again.clone(), event: None }).await;
     }
     assert_eq!(of_user(&*store, login.new_user).await, Some(again.clone()));
     let [first, second] = wallets(&*store).await.try_into().unwrap();
@@ -224,7 +224,7 @@ pub async fn every_value_of_a_block_survives(store: Arc<dyn Storage>) {
         let at = fixtures::NOW + Duration::microseconds(123_457);
         let block = Block { at, reason: reason.map(str::to_owned) };
         for who in [wallet(&login.account), Blocked::User(login.new_user)] {
-            steps::block(&*store, PutBlock { who, block: block.clone() }).await;
+            steps::block(&*store, PutBlock { who, block: block.clone(), event: None }).await;
             assert_eq!(steps::standing(&*store, &login.account).await.block, Some(block.clone()));
         }
         assert_eq!(of_user(&*store, login.new_user).await, Some(block.clone()));
@@ -589,7 +589,8 @@ pub async fn the_wallets_of_a_blocked_user_stay_blocked_after_deletion(store: Ar
     steps::link(&*store, &first, &third).await;
     let bystander = steps::sign_in(&*store).await;
     let own = Block { at: fixtures::NOW - HOUR, reason: None };
-    steps::block(&*store, PutBlock { who: wallet(&elsewhere(&second)), block: own.clone() }).await;
+    steps::block(&*store, PutBlock { who: wallet(&elsewhere(&second)), block: own.clone(), event: None })
+        .await;
     steps::block(&*store, fixtures::block_user(user)).await;
     let now = fixtures::NOW + HOUR;
     let command = DeleteAccount { now, ..fixtures::delete_account(user) };

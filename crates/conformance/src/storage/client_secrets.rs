@@ -7,7 +7,8 @@ use countersign_domain::client_secrets::{ClientSecrets, OldSecret};
 use countersign_domain::id::ClientId;
 use countersign_domain::secret::SecretHash;
 use countersign_ports::{
-    PurgeExpired, Purged, RegisterClient, RotateSecret, SecretRecord, SecretUse, Storage,
+    DeleteClient, PurgeExpired, Purged, RegisterClient, RotateSecret, SecretRecord, SecretUse, Storage,
+    UpdateClient,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -20,7 +21,7 @@ const DAY: Duration = Duration::DAY;
 
 async fn registered(store: &dyn Storage) -> Client {
     let client = fixtures::client();
-    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     client
 }
 
@@ -38,7 +39,14 @@ fn secrets(client: &Client) -> ClientSecrets {
 
 /// Replaces this secret by a new one.
 fn rotate(client: ClientId, replaced: SecretHash, keep_old_until: Option<OffsetDateTime>) -> RotateSecret {
-    RotateSecret { client, replaced, hash: fixtures::secret_hash(), now: NOW + MINUTE, keep_old_until }
+    RotateSecret {
+        client,
+        replaced,
+        hash: fixtures::secret_hash(),
+        now: NOW + MINUTE,
+        keep_old_until,
+        event: None,
+    }
 }
 
 fn used(client: ClientId, hash: SecretHash, used_at: OffsetDateTime) -> SecretUse {
@@ -53,7 +61,7 @@ async fn last_uses(store: &dyn Storage, client: ClientId) -> Vec<Option<OffsetDa
 pub async fn a_rotated_secret_replaces_the_one_before(store: Arc<dyn Storage>) {
     let [client, bystander] = [registered(&*store).await, registered(&*store).await];
     let command = rotate(client.id, secrets(&client).current, None);
-    assert!(store.rotate_secret(command).await.unwrap());
+    assert!(store.rotate_secret(command.clone()).await.unwrap());
     let method = SecretMethod::Post;
     let authentication = ClientAuthentication::Secret { method, secrets: ClientSecrets::only(command.hash) };
     let expected = Client { authentication, ..client.clone() };
@@ -65,7 +73,7 @@ pub async fn a_rotated_secret_replaces_the_one_before(store: Arc<dyn Storage>) {
 pub async fn a_rotation_may_keep_the_secret_before(store: Arc<dyn Storage>) {
     let client = registered(&*store).await;
     let command = rotate(client.id, secrets(&client).current, Some(NOW + DAY));
-    assert!(store.rotate_secret(command).await.unwrap());
+    assert!(store.rotate_secret(command.clone()).await.unwrap());
     let old = Some(OldSecret { hash: command.replaced, expires_at: NOW + DAY });
     assert_eq!(stored(&*store, client.id).await, ClientSecrets { current: command.hash, old });
     let listed = store.list_clients(None, u32::MAX).await.unwrap();
@@ -80,11 +88,11 @@ pub async fn a_client_has_two_secrets_at_most(store: Arc<dyn Storage>) {
     let second = rotate(client.id, first.hash, Some(NOW + 2 * DAY));
     let third = rotate(client.id, second.hash, None);
     for (command, expected) in [
-        (first, Some(OldSecret { hash: first.replaced, expires_at: NOW + DAY })),
+        (first.clone(), Some(OldSecret { hash: first.replaced, expires_at: NOW + DAY })),
         (second, Some(OldSecret { hash: first.hash, expires_at: NOW + 2 * DAY })),
         (third, None),
     ] {
-        assert!(store.rotate_secret(command).await.unwrap());
+        assert!(store.rotate_secret(command.clone()).await.unwrap());
         let expected = ClientSecrets { current: command.hash, old: expected };
         assert_eq!(stored(&*store, client.id).await, expected);
         let records = store.secrets_of(client.id).await.unwrap();
@@ -99,7 +107,7 @@ pub async fn a_client_has_two_secrets_at_most(store: Arc<dyn Storage>) {
 pub async fn a_secret_that_is_rotated_again_by_the_same_command_stays(store: Arc<dyn Storage>) {
     let client = registered(&*store).await;
     let command = rotate(client.id, secrets(&client).current, Some(NOW + DAY));
-    assert!(store.rotate_secret(command).await.unwrap());
+    assert!(store.rotate_secret(command.clone()).await.unwrap());
     let expected = stored(&*store, client.id).await;
     let use_of_it = used(client.id, command.hash, NOW + DAY);
     store.note_secret_uses(vec![use_of_it]).await.unwrap();
@@ -112,7 +120,7 @@ pub async fn a_secret_that_is_rotated_again_by_the_same_command_stays(store: Arc
 pub async fn a_rotation_of_another_secret_changes_nothing(store: Arc<dyn Storage>) {
     let client = registered(&*store).await;
     let first = rotate(client.id, secrets(&client).current, Some(NOW + DAY));
-    assert!(store.rotate_secret(first).await.unwrap());
+    assert!(store.rotate_secret(first.clone()).await.unwrap());
     let expected = stored(&*store, client.id).await;
     for replaced in [fixtures::secret_hash(), first.replaced] {
         assert!(!store.rotate_secret(rotate(client.id, replaced, Some(NOW + DAY))).await.unwrap());
@@ -123,7 +131,7 @@ pub async fn a_rotation_of_another_secret_changes_nothing(store: Arc<dyn Storage
 /// A client without a secret gets none, and nobody becomes a client.
 pub async fn where_there_is_no_secret_none_is_rotated(store: Arc<dyn Storage>) {
     for client in [fixtures::public_client(), fixtures::client_with_keys()] {
-        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
         assert!(!store.rotate_secret(rotate(client.id, fixtures::secret_hash(), None)).await.unwrap());
         assert_eq!(store.secrets_of(client.id).await.unwrap(), []);
         assert_eq!(store.find_client(client.id).await.unwrap(), Some(client));
@@ -145,7 +153,15 @@ pub async fn an_update_leaves_secrets_alone(store: Arc<dyn Storage>) {
     let forged = ClientSecrets { current: fixtures::secret_hash(), old: Some(forged) };
     for (method, secrets) in [(SecretMethod::Post, secrets(&client)), (SecretMethod::Basic, forged)] {
         let authentication = ClientAuthentication::Secret { method, secrets };
-        assert!(store.update_client(Client { authentication, ..client.clone() }).await.unwrap());
+        assert!(
+            store
+                .update_client(UpdateClient {
+                    client: Client { authentication, ..client.clone() },
+                    event: None
+                })
+                .await
+                .unwrap()
+        );
         let found = store.find_client(client.id).await.unwrap().unwrap();
         let authentication = ClientAuthentication::Secret { method, secrets: expected };
         assert_eq!(found.authentication, authentication);
@@ -156,14 +172,24 @@ pub async fn an_update_leaves_secrets_alone(store: Arc<dyn Storage>) {
 pub async fn a_client_that_authenticates_otherwise_keeps_no_secret(store: Arc<dyn Storage>) {
     let client = registered(&*store).await;
     let command = rotate(client.id, secrets(&client).current, Some(NOW + DAY));
-    assert!(store.rotate_secret(command).await.unwrap());
+    assert!(store.rotate_secret(command.clone()).await.unwrap());
     store.note_secret_uses(vec![used(client.id, command.hash, NOW)]).await.unwrap();
     let authentication = ClientAuthentication::Keys;
-    assert!(store.update_client(Client { authentication, ..client.clone() }).await.unwrap());
+    assert!(
+        store
+            .update_client(UpdateClient { client: Client { authentication, ..client.clone() }, event: None })
+            .await
+            .unwrap()
+    );
     assert_eq!(store.secrets_of(client.id).await.unwrap(), []);
     let secrets = ClientSecrets { current: command.hash, old: None };
     let authentication = ClientAuthentication::Secret { method: SecretMethod::Post, secrets };
-    assert!(store.update_client(Client { authentication, ..client.clone() }).await.unwrap());
+    assert!(
+        store
+            .update_client(UpdateClient { client: Client { authentication, ..client.clone() }, event: None })
+            .await
+            .unwrap()
+    );
     assert_eq!(stored(&*store, client.id).await, secrets);
     assert_eq!(last_uses(&*store, client.id).await, [None]);
 }
@@ -180,7 +206,7 @@ pub async fn what_is_known_about_secrets_is_told(store: Arc<dyn Storage>) {
     assert_eq!(store.secrets_of(client.id).await.unwrap(), [first]);
 
     let command = RotateSecret { now: NOW + DAY, ..rotate(client.id, known, Some(NOW + 2 * DAY)) };
-    assert!(store.rotate_secret(command).await.unwrap());
+    assert!(store.rotate_secret(command.clone()).await.unwrap());
     let first = SecretRecord { expires_at: command.keep_old_until, ..first };
     let second = SecretRecord { created_at: Some(NOW + DAY), expires_at: None, last_used_at: None };
     assert_eq!(store.secrets_of(client.id).await.unwrap(), [second, first]);
@@ -196,7 +222,7 @@ pub async fn what_is_known_about_secrets_is_told(store: Arc<dyn Storage>) {
 pub async fn an_unused_secret_that_is_kept_is_as_old_as_its_client(store: Arc<dyn Storage>) {
     let client = registered(&*store).await;
     let command = rotate(client.id, secrets(&client).current, Some(NOW + DAY));
-    assert!(store.rotate_secret(command).await.unwrap());
+    assert!(store.rotate_secret(command.clone()).await.unwrap());
     let ages = store.secrets_of(client.id).await.unwrap().into_iter().map(|secret| secret.created_at);
     assert_eq!(ages.collect::<Vec<_>>(), [Some(command.now), Some(client.created_at)]);
 }
@@ -223,8 +249,8 @@ pub async fn the_latest_use_of_a_secret_stays(store: Arc<dyn Storage>) {
 pub async fn uses_of_other_secrets_are_left_out(store: Arc<dyn Storage>) {
     let [client, gone] = [registered(&*store).await, registered(&*store).await];
     let command = rotate(client.id, secrets(&client).current, None);
-    assert!(store.rotate_secret(command).await.unwrap());
-    assert!(store.delete_client(gone.id).await.unwrap());
+    assert!(store.rotate_secret(command.clone()).await.unwrap());
+    assert!(store.delete_client(DeleteClient { id: gone.id, event: None }).await.unwrap());
     let uses = vec![
         used(client.id, fixtures::secret_hash(), NOW),
         used(client.id, command.replaced, NOW),
@@ -236,7 +262,7 @@ pub async fn uses_of_other_secrets_are_left_out(store: Arc<dyn Storage>) {
     assert_eq!(last_uses(&*store, client.id).await, [Some(NOW + MINUTE)]);
     assert_eq!(store.secrets_of(gone.id).await.unwrap(), []);
     let again = rotate(client.id, command.hash, None);
-    assert!(store.rotate_secret(again).await.unwrap());
+    assert!(store.rotate_secret(again.clone()).await.unwrap());
     let back = RotateSecret { hash: command.replaced, ..rotate(client.id, again.hash, None) };
     assert!(store.rotate_secret(back).await.unwrap());
     assert_eq!(last_uses(&*store, client.id).await, [None]);
@@ -246,9 +272,9 @@ pub async fn uses_of_other_secrets_are_left_out(store: Arc<dyn Storage>) {
 pub async fn a_deleted_client_takes_what_is_known_about_its_secrets_along(store: Arc<dyn Storage>) {
     let client = registered(&*store).await;
     store.note_secret_uses(vec![used(client.id, secrets(&client).current, NOW)]).await.unwrap();
-    assert!(store.delete_client(client.id).await.unwrap());
+    assert!(store.delete_client(DeleteClient { id: client.id, event: None }).await.unwrap());
     assert_eq!(store.secrets_of(client.id).await.unwrap(), []);
-    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     assert_eq!(last_uses(&*store, client.id).await, [None]);
 }
 
@@ -258,7 +284,7 @@ pub async fn an_old_secret_is_forgotten_after_its_end(store: Arc<dyn Storage>) {
     for days in [2, 1, 3] {
         let client = registered(&*store).await;
         let command = rotate(client.id, secrets(&client).current, Some(NOW + days * DAY));
-        assert!(store.rotate_secret(command).await.unwrap());
+        assert!(store.rotate_secret(command.clone()).await.unwrap());
         store.note_secret_uses(vec![used(client.id, command.hash, NOW)]).await.unwrap();
         rotated.push(command);
     }
@@ -296,7 +322,10 @@ pub async fn one_secret_is_replaced_by_one_of_many(store: Arc<dyn Storage>) {
         let commands: Vec<_> = (0..TASKS).map(|_| rotate(client.id, replaced, keep_old_until)).collect();
         let outcomes = at_once(commands.into_iter().map(|command| {
             let store = Arc::clone(&store);
-            async move { store.rotate_secret(command).await.unwrap().then_some(command.hash) }
+            async move {
+                let hash = command.hash;
+                store.rotate_secret(command).await.unwrap().then_some(hash)
+            }
         }))
         .await;
         let winners: Vec<_> = outcomes.into_iter().flatten().collect();
@@ -314,6 +343,7 @@ pub async fn no_update_undoes_a_rotation(store: Arc<dyn Storage>) {
         let command = rotate(client.id, secrets(&client).current, Some(NOW + DAY));
         at_once((0..TASKS).map(|task| {
             let (store, mut client) = (Arc::clone(&store), client.clone());
+            let command = command.clone();
             async move {
                 if task == round {
                     assert!(store.rotate_secret(command).await.unwrap());
@@ -325,7 +355,7 @@ pub async fn no_update_undoes_a_rotation(store: Arc<dyn Storage>) {
                     client.authentication =
                         ClientAuthentication::Secret { method: SecretMethod::Basic, secrets };
                 }
-                assert!(store.update_client(client).await.unwrap());
+                assert!(store.update_client(UpdateClient { client, event: None }).await.unwrap());
             }
         }))
         .await;
@@ -357,8 +387,10 @@ pub async fn uses_and_rotations_at_once_do_not_disturb_each_other(store: Arc<dyn
             store.note_secret_uses(uses).await.unwrap();
             match task % 4 {
                 0 => assert!(store.rotate_secret(command).await.unwrap()),
-                1 => assert!(store.update_client(client).await.unwrap()),
-                2 => assert!(store.delete_client(client.id).await.unwrap()),
+                1 => {
+                    assert!(store.update_client(UpdateClient { client, event: None }).await.unwrap())
+                }
+                2 => assert!(store.delete_client(DeleteClient { id: client.id, event: None }).await.unwrap()),
                 _ => {}
             }
             let uses = all.iter().map(|(client, hash)| used(*client, *hash, at)).collect();
@@ -382,7 +414,7 @@ pub async fn a_rotation_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Sto
     let store = open().await;
     let client = registered(&*store).await;
     let command = rotate(client.id, secrets(&client).current, Some(NOW + DAY));
-    assert!(store.rotate_secret(command).await.unwrap());
+    assert!(store.rotate_secret(command.clone()).await.unwrap());
     store.note_secret_uses(vec![used(client.id, command.hash, NOW + DAY)]).await.unwrap();
     drop(store);
     let store = open().await;
@@ -397,10 +429,10 @@ pub async fn a_rotation_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc
     let client = registered(&*here).await;
     let command = rotate(client.id, secrets(&client).current, Some(NOW + DAY));
     assert_eq!(stored(&*there, client.id).await, secrets(&client));
-    assert!(here.rotate_secret(command).await.unwrap());
+    assert!(here.rotate_secret(command.clone()).await.unwrap());
     let old = Some(OldSecret { hash: command.replaced, expires_at: NOW + DAY });
     assert_eq!(stored(&*there, client.id).await, ClientSecrets { current: command.hash, old });
-    assert!(there.update_client(client.clone()).await.unwrap());
+    assert!(there.update_client(UpdateClient { client: client.clone(), event: None }).await.unwrap());
     assert!(!there.rotate_secret(rotate(client.id, command.replaced, None)).await.unwrap());
     assert!(there.rotate_secret(rotate(client.id, command.hash, None)).await.unwrap());
     assert_eq!(stored(&*here, client.id).await.old, None);

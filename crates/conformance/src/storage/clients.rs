@@ -8,8 +8,8 @@ use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::ClientId;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_ports::{
-    ChangeAccess, ChangeResources, CompleteLogin, KnownAccess, LoginCompleted, Redeemed, RegisterClient,
-    Registered, ResourceChange, Rotated, Storage,
+    ChangeAccess, ChangeResources, CompleteLogin, DeleteClient, KnownAccess, LoginCompleted, Redeemed,
+    RegisterClient, Registered, ResourceChange, Rotated, Storage, UpdateClient,
 };
 use time::Duration;
 
@@ -22,7 +22,8 @@ const TASKS: usize = 32;
 /// A client is found as it was registered.
 pub async fn a_registered_client_is_found(store: Arc<dyn Storage>) {
     let client = fixtures::client();
-    let outcome = store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    let outcome =
+        store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     assert_eq!(outcome, Registered::Stored);
     assert_eq!(store.find_client(client.id).await.unwrap(), Some(client));
 }
@@ -46,8 +47,8 @@ pub async fn a_registration_that_is_repeated_is_stored_once(store: Arc<dyn Stora
 pub async fn a_taken_client_id_changes_nothing(store: Arc<dyn Storage>) {
     let first = fixtures::client();
     let second = Client { id: first.id, ..fixtures::public_client() };
-    store.register_client(RegisterClient { client: first.clone() }).await.unwrap();
-    let outcome = store.register_client(RegisterClient { client: second }).await.unwrap();
+    store.register_client(RegisterClient { client: first.clone(), event: None }).await.unwrap();
+    let outcome = store.register_client(RegisterClient { client: second, event: None }).await.unwrap();
     assert_eq!(outcome, Registered::IdTaken);
     assert_eq!(store.find_client(first.id).await.unwrap(), Some(first));
 }
@@ -77,24 +78,27 @@ pub async fn an_update_replaces_everything_but_id_and_birth(store: Arc<dyn Stora
         created_at: first.created_at + Duration::days(1),
     };
     for client in [&first, &bystander] {
-        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     }
 
-    assert!(store.update_client(changed.clone()).await.unwrap());
+    assert!(store.update_client(UpdateClient { client: changed.clone(), event: None }).await.unwrap());
     let Client { created_at, resources, access, .. } = first.clone();
     let stored = Client { created_at, resources, access, ..changed };
     assert_eq!(store.find_client(first.id).await.unwrap(), Some(stored));
 
-    assert!(store.update_client(first.clone()).await.unwrap());
+    assert!(store.update_client(UpdateClient { client: first.clone(), event: None }).await.unwrap());
     assert_eq!(store.find_client(first.id).await.unwrap(), Some(first.clone()));
-    assert!(store.update_client(first.clone()).await.unwrap(), "a repeated update finds the client too");
+    assert!(
+        store.update_client(UpdateClient { client: first.clone(), event: None }).await.unwrap(),
+        "a repeated update finds the client too"
+    );
     assert_eq!(store.find_client(bystander.id).await.unwrap(), Some(bystander));
 }
 
 /// An update never creates a client.
 pub async fn an_update_of_nobody_changes_nothing(store: Arc<dyn Storage>) {
     let client = fixtures::client();
-    assert!(!store.update_client(client.clone()).await.unwrap());
+    assert!(!store.update_client(UpdateClient { client: client.clone(), event: None }).await.unwrap());
     assert_eq!(store.find_client(client.id).await.unwrap(), None);
 }
 
@@ -102,16 +106,16 @@ pub async fn an_update_of_nobody_changes_nothing(store: Arc<dyn Storage>) {
 /// nothing about what is open.
 pub async fn an_update_leaves_opened_resources_alone(store: Arc<dyn Storage>) {
     let client = fixtures::client();
-    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     assert!(store.change_resources(open(client.id, &["urn:a"])).await.unwrap());
     for resources in [Vec::new(), vec!["urn:b".to_owned()]] {
         let stale = Client { resources, ..client.clone() };
-        assert!(store.update_client(stale).await.unwrap());
+        assert!(store.update_client(UpdateClient { client: stale, event: None }).await.unwrap());
         assert_eq!(opened(&*store, client.id).await, ["urn:a"]);
     }
     assert!(store.change_resources(close(client.id, &["urn:a"])).await.unwrap());
     let stale = Client { resources: vec!["urn:a".to_owned()], ..client.clone() };
-    assert!(store.update_client(stale).await.unwrap());
+    assert!(store.update_client(UpdateClient { client: stale, event: None }).await.unwrap());
     assert_eq!(store.find_client(client.id).await.unwrap(), Some(client));
 }
 
@@ -119,7 +123,7 @@ pub async fn an_update_leaves_opened_resources_alone(store: Arc<dyn Storage>) {
 pub async fn resources_are_opened_and_closed(store: Arc<dyn Storage>) {
     let [client, bystander] = [fixtures::client(), fixtures::client()];
     for client in [&client, &bystander] {
-        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     }
     let changes: [(ChangeResources, &[&str]); 8] = [
         (open(client.id, &["urn:b"]), &["urn:b"]),
@@ -151,15 +155,25 @@ pub async fn resources_of_nobody_are_not_changed(store: Arc<dyn Storage>) {
 /// about whom it lets in and what it is told.
 pub async fn an_update_leaves_access_alone(store: Arc<dyn Storage>) {
     let client = fixtures::client();
-    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     let decided = ClientAccess { rule: Some(fixtures::rule("groups:a")), release: Release::All };
     assert!(store.change_access(deciding(client.id, &decided)).await.unwrap());
     for access in [ClientAccess::default(), ClientAccess { rule: None, ..decided.clone() }] {
-        assert!(store.update_client(Client { access, ..client.clone() }).await.unwrap());
+        assert!(
+            store
+                .update_client(UpdateClient { client: Client { access, ..client.clone() }, event: None })
+                .await
+                .unwrap()
+        );
         assert_eq!(access_of(&*store, client.id).await, decided);
     }
     assert!(store.change_access(deciding(client.id, &ClientAccess::default())).await.unwrap());
-    assert!(store.update_client(Client { access: decided, ..client.clone() }).await.unwrap());
+    assert!(
+        store
+            .update_client(UpdateClient { client: Client { access: decided, ..client.clone() }, event: None })
+            .await
+            .unwrap()
+    );
     assert_eq!(store.find_client(client.id).await.unwrap(), Some(client));
 }
 
@@ -168,7 +182,7 @@ pub async fn an_update_leaves_access_alone(store: Arc<dyn Storage>) {
 pub async fn whom_a_client_lets_in_is_decided(store: Arc<dyn Storage>) {
     let [client, bystander] = [fixtures::client(), fixtures::client()];
     for client in [&client, &bystander] {
-        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     }
     let some = Release::parse("a,c").unwrap();
     let decisions = [
@@ -184,7 +198,7 @@ pub async fn whom_a_client_lets_in_is_decided(store: Arc<dyn Storage>) {
     ];
     for (rule, change, release) in decisions {
         let rule = rule.map(fixtures::rule);
-        let command = ChangeAccess { client: client.id, rule: rule.clone(), release: change };
+        let command = ChangeAccess { client: client.id, rule: rule.clone(), release: change, event: None };
         assert!(store.change_access(command).await.unwrap());
         let expected = Client { access: ClientAccess { rule, release }, ..client.clone() };
         assert_eq!(store.find_client(client.id).await.unwrap(), Some(expected));
@@ -200,15 +214,15 @@ pub async fn access_of_nobody_is_not_decided(store: Arc<dyn Storage>) {
     assert!(!store.change_access(command.clone()).await.unwrap());
     assert_eq!(store.find_client(client.id).await.unwrap(), None);
     for _ in 0..2 {
-        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
         assert_eq!(access_of(&*store, client.id).await, ClientAccess::default());
         assert!(store.change_access(command.clone()).await.unwrap());
-        assert!(store.delete_client(client.id).await.unwrap());
+        assert!(store.delete_client(DeleteClient { id: client.id, event: None }).await.unwrap());
     }
 }
 
 fn deciding(client: ClientId, access: &ClientAccess) -> ChangeAccess {
-    ChangeAccess { client, rule: access.rule.clone(), release: Some(access.release.clone()) }
+    ChangeAccess { client, rule: access.rule.clone(), release: Some(access.release.clone()), event: None }
 }
 
 /// Whom a client lets in, and what it is told.
@@ -219,14 +233,14 @@ pub(crate) async fn access_of(store: &dyn Storage, client: ClientId) -> ClientAc
 /// The operator opens one resource each, while the client updates itself.
 pub async fn openings_and_updates_at_once_all_stay(store: Arc<dyn Storage>) {
     let client = fixtures::client();
-    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     let first: Vec<String> = (0..TASKS).map(|number| format!("urn:first:{number}")).collect();
     at_once(first.iter().map(|uri| {
         let (store, client) = (Arc::clone(&store), client.clone());
         let change = open(client.id, &[uri]);
         async move {
             assert!(store.change_resources(change).await.unwrap());
-            assert!(store.update_client(client).await.unwrap());
+            assert!(store.update_client(UpdateClient { client, event: None }).await.unwrap());
         }
     }))
     .await;
@@ -249,12 +263,12 @@ pub async fn openings_and_updates_at_once_all_stay(store: Arc<dyn Storage>) {
 /// Opens resources to a client.
 pub(crate) fn open(client: ClientId, uris: &[&str]) -> ChangeResources {
     let uris = uris.iter().map(|uri| (*uri).to_owned()).collect();
-    ChangeResources { client, change: ResourceChange::Open(uris) }
+    ChangeResources { client, change: ResourceChange::Open(uris), event: None }
 }
 
 fn close(client: ClientId, uris: &[&str]) -> ChangeResources {
     let uris = uris.iter().map(|uri| (*uri).to_owned()).collect();
-    ChangeResources { client, change: ResourceChange::Close(uris) }
+    ChangeResources { client, change: ResourceChange::Close(uris), event: None }
 }
 
 /// The resources that are open to a client.
@@ -271,18 +285,21 @@ pub(crate) fn sorted(mut uris: Vec<String>) -> Vec<String> {
 pub async fn a_deleted_client_is_gone(store: Arc<dyn Storage>) {
     let [gone, stays] = [fixtures::client(), fixtures::client()];
     for client in [&gone, &stays] {
-        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     }
-    assert!(store.delete_client(gone.id).await.unwrap());
+    assert!(store.delete_client(DeleteClient { id: gone.id, event: None }).await.unwrap());
     assert_eq!(store.find_client(gone.id).await.unwrap(), None);
-    assert!(!store.update_client(gone.clone()).await.unwrap());
-    assert!(!store.delete_client(gone.id).await.unwrap(), "it is already deleted");
+    assert!(!store.update_client(UpdateClient { client: gone.clone(), event: None }).await.unwrap());
+    assert!(
+        !store.delete_client(DeleteClient { id: gone.id, event: None }).await.unwrap(),
+        "it is already deleted"
+    );
     assert_eq!(store.find_client(stays.id).await.unwrap(), Some(stays));
 }
 
 /// Deleting an unknown client is not an error.
 pub async fn deleting_nobody_says_so(store: Arc<dyn Storage>) {
-    assert!(!store.delete_client(fixtures::client_id()).await.unwrap());
+    assert!(!store.delete_client(DeleteClient { id: fixtures::client_id(), event: None }).await.unwrap());
 }
 
 /// Codes, access tokens and refresh tokens of a deleted client are not found; those of another client
@@ -291,7 +308,7 @@ pub async fn a_deleted_client_takes_its_codes_and_tokens_along(store: Arc<dyn St
     let [gone, stays] = [fixtures::client(), fixtures::client()];
     let mut families = Vec::new();
     for client in [&gone, &stays] {
-        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
         let waiting = CompleteLogin { client: client.id, ..fixtures::complete_login() };
         steps::user_of(&*store, &waiting).await;
         let login = CompleteLogin { client: client.id, ..fixtures::complete_login() };
@@ -303,7 +320,7 @@ pub async fn a_deleted_client_takes_its_codes_and_tokens_along(store: Arc<dyn St
     }
 
     let known = KnownAccess::from(&steps::access(&*store, &families[0].1).await);
-    assert!(store.delete_client(gone.id).await.unwrap());
+    assert!(store.delete_client(DeleteClient { id: gone.id, event: None }).await.unwrap());
     assert!(!store.lives_on(known).await.unwrap());
 
     let (waiting, first, newest) = families.remove(0);
@@ -326,8 +343,8 @@ pub async fn a_deleted_client_takes_its_codes_and_tokens_along(store: Arc<dyn St
 /// A replica that still had the client cached may have completed a sign-in after the deletion.
 pub async fn what_is_left_of_a_deleted_client_goes_when_it_is_deleted_again(store: Arc<dyn Storage>) {
     let gone = fixtures::client();
-    store.register_client(RegisterClient { client: gone.clone() }).await.unwrap();
-    assert!(store.delete_client(gone.id).await.unwrap());
+    store.register_client(RegisterClient { client: gone.clone(), event: None }).await.unwrap();
+    assert!(store.delete_client(DeleteClient { id: gone.id, event: None }).await.unwrap());
     let login = CompleteLogin { client: gone.id, ..fixtures::complete_login() };
     let LoginCompleted::CodeIssued { user } = store.complete_login(login.clone()).await.unwrap() else {
         panic!("a login does not check whether the client exists");
@@ -336,7 +353,10 @@ pub async fn what_is_left_of_a_deleted_client_goes_when_it_is_deleted_again(stor
     assert_eq!(store.redeem_code(redemption.clone()).await.unwrap(), Redeemed::Stored);
     assert!(steps::consent(&*store, user, gone.id).await.is_some());
 
-    assert!(!store.delete_client(gone.id).await.unwrap(), "the client itself was already deleted");
+    assert!(
+        !store.delete_client(DeleteClient { id: gone.id, event: None }).await.unwrap(),
+        "the client itself was already deleted"
+    );
     assert_eq!(store.find_grant(login.id).await.unwrap(), None);
     assert_eq!(store.find_access(redemption.token.id).await.unwrap(), None);
     assert_eq!(steps::consent(&*store, user, gone.id).await, None);
@@ -348,7 +368,7 @@ pub async fn clients_are_listed_by_id_in_pages(store: Arc<dyn Storage>) {
     let clients: Vec<_> = (0..5).map(|_| fixtures::client()).collect();
     for place in [3, 0, 4, 2, 1] {
         let client: &Client = &clients[place];
-        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     }
     let page = async |after, limit| store.list_clients(Some(after), limit).await.unwrap();
     assert_eq!(page(before_all, 2).await, clients[..2]);
@@ -361,6 +381,6 @@ pub async fn clients_are_listed_by_id_in_pages(store: Arc<dyn Storage>) {
     assert_eq!(store.list_clients(None, 100).await.unwrap(), clients);
     assert_eq!(store.list_clients(None, 3).await.unwrap(), clients[..3]);
 
-    store.delete_client(clients[2].id).await.unwrap();
+    store.delete_client(DeleteClient { id: clients[2].id, event: None }).await.unwrap();
     assert_eq!(page(clients[2].id, 1).await, clients[3..4], "a page may start after a deleted client");
 }

@@ -6,8 +6,8 @@ use countersign_domain::consent::{Consent, ConsentDestination, ConsentTerms};
 use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_ports::{
-    CompleteLogin, LoginCompleted, Redeemed, RevokeConsent, RevokeGrant, Revoked, Rotated, SessionContinued,
-    Storage,
+    CompleteLogin, DeleteClient, LoginCompleted, Redeemed, RevokeConsent, RevokeGrant, Revoked, Rotated,
+    SessionContinued, Storage,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -232,7 +232,7 @@ pub async fn a_deleted_client_takes_its_consents_along(store: Arc<dyn Storage>) 
         steps::user_of(&*store, &elsewhere).await;
         remembered.push((session, elsewhere.client));
     }
-    assert!(store.delete_client(client).await.unwrap());
+    assert!(store.delete_client(DeleteClient { id: client, event: None }).await.unwrap());
     for (session, elsewhere) in remembered {
         assert_eq!(consent(&*store, session.user, client).await, None);
         let account = steps::account(&*store, session.user).await;

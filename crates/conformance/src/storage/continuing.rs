@@ -8,7 +8,7 @@ use countersign_domain::login_session::LoginSession;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    CompleteLogin, ContinueSession, LoginCompleted, Redeemed, SessionContinued, Storage,
+    CompleteLogin, ContinueSession, EndSession, LoginCompleted, Redeemed, SessionContinued, Storage,
 };
 use time::Duration;
 
@@ -181,7 +181,9 @@ pub async fn a_continuation_that_is_repeated_gives_the_same_answer(store: Arc<dy
     let redemption = fixtures::redeem_code(command.login.id);
     assert_eq!(store.redeem_code(redemption).await.unwrap(), Redeemed::Stored);
     repeat().await;
-    assert!(store.end_session(login.new_user, session.id).await.unwrap());
+    assert!(
+        store.end_session(EndSession { user: login.new_user, id: session.id, event: None }).await.unwrap()
+    );
     repeat().await;
     assert_eq!(store.find_session(session.id).await.unwrap(), None);
     let revocation = fixtures::revoke_consent(login.new_user, login.client);

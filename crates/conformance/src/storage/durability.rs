@@ -7,8 +7,9 @@ use countersign_domain::client::Client;
 use countersign_domain::group::{Group, GroupTitle};
 use countersign_domain::wallet_name::WalletName;
 use countersign_ports::{
-    CountedGroup, EmailPut, KeyAdded, LoginCompleted, Member, PurgeExpired, Redeemed, RegisterClient,
-    RetitleGroup, Revoked, Rotated, SessionContinued, SessionOpened, Storage, WalletLinked, WalletUnlinked,
+    CountedGroup, DeleteClient, DeleteGroup, EmailPut, EndSession, KeyAdded, LoginCompleted, Member,
+    PurgeExpired, Redeemed, RegisterClient, RemoveBlock, RetitleGroup, Revoked, Rotated, SessionContinued,
+    SessionOpened, Storage, UpdateClient, WalletLinked, WalletUnlinked,
 };
 use time::Duration;
 
@@ -19,7 +20,7 @@ use crate::fixtures;
 pub async fn a_registered_client_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let mut client = fixtures::client();
     client.metadata.display = fixtures::full_display();
-    open().await.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    open().await.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     let store = open().await;
     assert_eq!(store.find_client(client.id).await.unwrap(), Some(client));
 }
@@ -29,8 +30,8 @@ pub async fn an_update_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Stor
     let client = fixtures::client();
     let changed = Client { id: client.id, ..fixtures::public_client() };
     let store = open().await;
-    store.register_client(RegisterClient { client }).await.unwrap();
-    assert!(store.update_client(changed.clone()).await.unwrap());
+    store.register_client(RegisterClient { client, event: None }).await.unwrap();
+    assert!(store.update_client(UpdateClient { client: changed.clone(), event: None }).await.unwrap());
     drop(store);
     assert_eq!(open().await.find_client(changed.id).await.unwrap(), Some(changed));
 }
@@ -39,7 +40,7 @@ pub async fn an_update_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Stor
 pub async fn an_opened_resource_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let client = fixtures::client();
     let store = open().await;
-    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     assert!(store.change_resources(clients::open(client.id, &["urn:a"])).await.unwrap());
     drop(store);
     assert_eq!(clients::opened(&*open().await, client.id).await, ["urn:a"]);
@@ -49,7 +50,7 @@ pub async fn an_opened_resource_outlives_the_process(open: impl AsyncFn() -> Arc
 pub async fn a_decision_about_access_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let client = fixtures::client();
     let store = open().await;
-    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     let command = fixtures::change_access(client.id, fixtures::rule("groups:a,b"));
     assert!(store.change_access(command.clone()).await.unwrap());
     drop(store);
@@ -67,9 +68,9 @@ pub async fn groups_and_members_outlive_the_process(open: impl AsyncFn() -> Arc<
         steps::add(&*store, &group, member).await;
     }
     assert!(store.remove_member(fixtures::remove_member(&group, &unseen)).await.unwrap());
-    assert!(store.delete_group(&deleted).await.unwrap());
+    assert!(store.delete_group(DeleteGroup { name: deleted.clone(), event: None }).await.unwrap());
     let title = GroupTitle::parse("Staff").ok();
-    let command = RetitleGroup { group: group.clone(), title: title.clone() };
+    let command = RetitleGroup { group: group.clone(), title: title.clone(), event: None };
     assert!(store.retitle_group(command).await.unwrap());
     drop(store);
     let store = open().await;
@@ -90,7 +91,7 @@ pub async fn a_block_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storag
     for command in blocks.iter().chain([&freed]) {
         steps::block(&*store, command.clone()).await;
     }
-    assert!(store.remove_block(&freed.who).await.unwrap());
+    assert!(store.remove_block(RemoveBlock { who: freed.who.clone(), event: None }).await.unwrap());
     for command in &blocks {
         let ended = store.end_access(fixtures::end_access(&command.who)).await.unwrap();
         assert_eq!((ended.sessions, ended.grants), (1, 1));
@@ -111,8 +112,8 @@ pub async fn a_block_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storag
 pub async fn a_deletion_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let client = fixtures::client();
     let store = open().await;
-    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
-    assert!(store.delete_client(client.id).await.unwrap());
+    store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
+    assert!(store.delete_client(DeleteClient { id: client.id, event: None }).await.unwrap());
     drop(store);
     assert_eq!(open().await.find_client(client.id).await.unwrap(), None);
 }
@@ -271,7 +272,7 @@ pub async fn an_ended_session_stays_ended(open: impl AsyncFn() -> Arc<dyn Storag
     drop(store);
     let store = open().await;
     assert_eq!(steps::open(&*store, &command).await, user);
-    assert!(store.end_session(user, command.session.id).await.unwrap());
+    assert!(store.end_session(EndSession { user, id: command.session.id, event: None }).await.unwrap());
     drop(store);
     let store = open().await;
     assert_eq!(store.find_session(command.session.id).await.unwrap(), None);

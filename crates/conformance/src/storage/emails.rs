@@ -78,7 +78,7 @@ pub async fn every_value_of_an_address_survives(store: Arc<dyn Storage>) {
         assert_eq!(put(&*store, &command).await, EmailPut::Stored);
         assert_eq!(email(&*store, user).await, Some(on_file(&command)));
         let shared = SharedAddress::Refused;
-        let command_of_link = ConfirmEmail { user, hash, shared, now };
+        let command_of_link = ConfirmEmail { user, hash, shared, now, event: None };
         assert_eq!(follow(&*store, command_of_link).await, EmailConfirmed::Confirmed);
         assert_eq!(email(&*store, user).await.unwrap().address, command.address);
     }
@@ -175,11 +175,11 @@ pub async fn another_address_replaces_where_it_may(store: Arc<dyn Storage>) {
 pub async fn a_link_confirms_once(store: Arc<dyn Storage>) {
     let (command, link) = user_with_address(&*store).await;
     let once = ConfirmEmail { now: later(2), ..fixtures::confirm_email(command.user, link) };
-    assert_eq!(follow(&*store, once).await, EmailConfirmed::Confirmed);
+    assert_eq!(follow(&*store, once.clone()).await, EmailConfirmed::Confirmed);
     let verified = UserEmail { verified_at: Some(later(2)), confirmation: None, ..on_file(&command) };
     assert_eq!(email(&*store, command.user).await, Some(verified.clone()));
     for now in [once.now, later(3)] {
-        let again = ConfirmEmail { now, ..once };
+        let again = ConfirmEmail { now, ..once.clone() };
         assert_eq!(follow(&*store, again).await, EmailConfirmed::LinkInvalid);
         assert_eq!(email(&*store, command.user).await, Some(verified.clone()));
     }
@@ -209,7 +209,7 @@ pub async fn an_expired_link_confirms_nothing(store: Arc<dyn Storage>) {
     let (command, link) = user_with_address(&*store).await;
     let in_time = fixtures::confirm_email(command.user, link);
     for late in [Duration::ZERO, Duration::seconds(1), Duration::days(400)] {
-        let too_late = ConfirmEmail { now: link.expires_at + late, ..in_time };
+        let too_late = ConfirmEmail { now: link.expires_at + late, ..in_time.clone() };
         assert_eq!(follow(&*store, too_late).await, EmailConfirmed::LinkInvalid);
         assert_eq!(email(&*store, command.user).await, Some(on_file(&command)));
     }
@@ -254,13 +254,13 @@ pub async fn an_address_that_another_user_confirmed_needs_an_agreement(store: Ar
     let first = email(&*store, one.user).await;
     let second = fixtures::confirm_email(user, other.confirmation.unwrap());
     for _ in 0..2 {
-        assert_eq!(follow(&*store, second).await, EmailConfirmed::SharedAddress);
+        assert_eq!(follow(&*store, second.clone()).await, EmailConfirmed::SharedAddress);
         assert_eq!(email(&*store, user).await, Some(on_file(&other)));
     }
-    let wrong = ConfirmEmail { hash: SecretHash::from_bytes([0; 32]), ..second };
+    let wrong = ConfirmEmail { hash: SecretHash::from_bytes([0; 32]), ..second.clone() };
     assert_eq!(follow(&*store, wrong).await, EmailConfirmed::LinkInvalid);
-    let agreed = ConfirmEmail { shared: SharedAddress::Agreed, ..second };
-    assert_eq!(follow(&*store, agreed).await, EmailConfirmed::Confirmed);
+    let agreed = ConfirmEmail { shared: SharedAddress::Agreed, ..second.clone() };
+    assert_eq!(follow(&*store, agreed.clone()).await, EmailConfirmed::Confirmed);
     assert_eq!(email(&*store, one.user).await, first, "the first user keeps it");
     assert_eq!(follow(&*store, agreed).await, EmailConfirmed::LinkInvalid);
 }

@@ -7,8 +7,9 @@ use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::id::{ClientId, UserId};
 use countersign_ports::{
-    Blocked, ChangeAccess, CompleteLogin, DocumentsForgotten, EmailPut, ForgetDocuments, ForgetUnused,
-    LoginCompleted, Member, NewSession, PurgeExpired, Purged, Redeemed, RegisterClient, Storage,
+    Blocked, ChangeAccess, CompleteLogin, DeleteClient, DocumentsForgotten, EmailPut, EndSessions,
+    ForgetDocuments, ForgetUnused, LoginCompleted, Member, NewSession, PurgeExpired, Purged, Redeemed,
+    RegisterClient, RemoveBlock, Storage,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -68,7 +69,7 @@ pub async fn f_07_a_user_whose_code_was_redeemed_is_never_forgotten(store: Arc<d
     let users = [kept.new_user, revoked.new_user, deleted.new_user];
 
     assert_eq!(forget(&*store, far, 10).await.rows, 0, "the grants still exist");
-    assert!(store.delete_client(deleted.client).await.unwrap());
+    assert!(store.delete_client(DeleteClient { id: deleted.client, event: None }).await.unwrap());
     assert_eq!(forget(&*store, far + WEEK, 10).await.rows, 0, "one grant was deleted with its client");
     purge_all(&*store, far).await;
     assert_eq!(store.find_grant(kept.id).await.unwrap(), None);
@@ -107,7 +108,7 @@ pub async fn users_with_a_session_an_address_or_two_wallets_are_not_forgotten(st
         assert!(is_there(&*store, user).await);
     }
     assert!(store.remove_email(with_email).await.unwrap());
-    store.end_sessions(with_session).await.unwrap();
+    store.end_sessions(EndSessions { user: with_session, event: None }).await.unwrap();
     assert_eq!(forget(&*store, NOW + SECOND, 10).await.rows, 0, "they have just been looked at");
     assert_eq!(forget(&*store, NOW + WEEK, 10).await.rows, 2);
     assert!(!is_there(&*store, with_email).await && !is_there(&*store, with_session).await);
@@ -134,7 +135,9 @@ pub async fn users_in_a_group_and_blocked_ones_are_not_forgotten(store: Arc<dyn 
     assert!(standing.user.is_none() && standing.block.is_some() && standing.groups == [group.clone()]);
 
     assert!(store.remove_member(fixtures::remove_member(&group, &membership)).await.unwrap());
-    assert!(store.remove_block(&Blocked::User(blocked.new_user)).await.unwrap());
+    assert!(
+        store.remove_block(RemoveBlock { who: Blocked::User(blocked.new_user), event: None }).await.unwrap()
+    );
     assert_eq!(forget(&*store, NOW + SECOND, 10).await.rows, 0, "they have just been looked at");
     assert_eq!(forget(&*store, NOW + WEEK, 10).await.rows, 2);
     assert!(!is_there(&*store, member.new_user).await && !is_there(&*store, blocked.new_user).await);
@@ -183,7 +186,7 @@ async fn forget_documents(
 pub async fn f_07_a_document_that_nobody_uses_is_forgotten(store: Arc<dyn Storage>) {
     let (used, unused, registered) = (described("used"), described("unused"), fixtures::client());
     for client in [&used, &unused, &registered] {
-        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     }
     let login = CompleteLogin { client: used.id, ..fixtures::complete_login() };
     steps::user_of(&*store, &login).await;
@@ -217,11 +220,11 @@ pub async fn f_07_a_document_that_nobody_uses_is_forgotten(store: Arc<dyn Storag
 pub async fn a_document_that_the_operator_decided_about_is_kept(store: Arc<dyn Storage>) {
     let (kept, told, undecided) = (described("decided"), described("told"), described("undecided"));
     for client in [&kept, &told, &undecided] {
-        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     }
     let closing = fixtures::change_access(kept.id, fixtures::rule("nobody"));
     assert!(store.change_access(closing.clone()).await.unwrap());
-    let telling = ChangeAccess { client: told.id, rule: None, release: Some(Release::All) };
+    let telling = ChangeAccess { client: told.id, rule: None, release: Some(Release::All), event: None };
     assert!(store.change_access(telling.clone()).await.unwrap());
     let all = ForgetDocuments { before: NOW + SECOND, after: None, limit: 10 };
     assert_eq!(store.forget_documents(all).await.unwrap().rows, 1);

@@ -7,8 +7,8 @@ use countersign_domain::group::{Group, GroupName, GroupTitle, Membership, Throug
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    ChangeMember, CountedGroup, CreateGroup, GroupCreated, GroupMember, Member, MemberAdded, RetitleGroup,
-    Storage,
+    ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupCreated, GroupMember, Member, MemberAdded,
+    RetitleGroup, Storage,
 };
 use time::Duration;
 
@@ -23,7 +23,7 @@ fn titled(name: &GroupName, title: &str) -> Group {
 
 async fn retitle(store: &dyn Storage, group: &GroupName, title: Option<&str>) -> bool {
     let title = title.map(|title| GroupTitle::parse(title).unwrap());
-    store.retitle_group(RetitleGroup { group: group.clone(), title }).await.unwrap()
+    store.retitle_group(RetitleGroup { group: group.clone(), title, event: None }).await.unwrap()
 }
 
 /// The group and its numbers of users and wallets.
@@ -63,7 +63,7 @@ pub async fn a_created_group_is_found(store: Arc<dyn Storage>) {
     let [name, other] = [fixtures::group_name(), steps::group(&*store).await];
     let group = titled(&name, "Staff of the EU");
     assert_eq!(counted(&*store, &name).await, None);
-    let command = CreateGroup { group: group.clone() };
+    let command = CreateGroup { group: group.clone(), event: None };
     assert_eq!(store.create_group(command).await.unwrap(), GroupCreated::Stored);
     assert_eq!(counted(&*store, &name).await, Some((group, 0, 0)));
     assert_eq!(counted(&*store, &other).await, Some((fixtures::group(&other), 0, 0)));
@@ -72,7 +72,7 @@ pub async fn a_created_group_is_found(store: Arc<dyn Storage>) {
 /// Rule 3: the same command again gets the same answer, whatever happened to the group since.
 pub async fn a_group_that_is_created_again_is_stored_once(store: Arc<dyn Storage>) {
     let name = fixtures::group_name();
-    let command = CreateGroup { group: titled(&name, "First") };
+    let command = CreateGroup { group: titled(&name, "First"), event: None };
     for _ in 0..2 {
         assert_eq!(store.create_group(command.clone()).await.unwrap(), GroupCreated::Stored);
     }
@@ -88,7 +88,10 @@ pub async fn a_taken_name_changes_no_group(store: Arc<dyn Storage>) {
     let name = steps::group(&*store).await;
     for title in ["Another", "Second"] {
         let group = Group { created_at: fixtures::NOW + HOUR, ..titled(&name, title) };
-        assert_eq!(store.create_group(CreateGroup { group }).await.unwrap(), GroupCreated::NameTaken);
+        assert_eq!(
+            store.create_group(CreateGroup { group, event: None }).await.unwrap(),
+            GroupCreated::NameTaken
+        );
     }
     assert_eq!(counted(&*store, &name).await, Some((fixtures::group(&name), 0, 0)));
 }
@@ -121,7 +124,7 @@ pub async fn every_value_of_a_group_survives(store: Arc<dyn Storage>) {
         group.title = titles.get(place).map(|title| GroupTitle::parse(title).unwrap());
         group.created_at += Duration::microseconds(1);
         assert_eq!(
-            store.create_group(CreateGroup { group: group.clone() }).await.unwrap(),
+            store.create_group(CreateGroup { group: group.clone(), event: None }).await.unwrap(),
             GroupCreated::Stored
         );
         groups.push(group);
@@ -129,7 +132,7 @@ pub async fn every_value_of_a_group_survives(store: Arc<dyn Storage>) {
     assert_eq!(groups.len(), names.len() - 1, "a percent sign is in no name");
     let longest = GroupTitle::parse(&"🦀".repeat(100)).unwrap();
     groups[0].title = Some(longest.clone());
-    let command = RetitleGroup { group: groups[0].name.clone(), title: Some(longest) };
+    let command = RetitleGroup { group: groups[0].name.clone(), title: Some(longest), event: None };
     assert!(store.retitle_group(command).await.unwrap());
     for group in groups {
         assert_eq!(counted(&*store, &group.name).await, Some((group, 0, 0)));
@@ -160,7 +163,7 @@ pub async fn groups_are_listed_by_name_in_pages(store: Arc<dyn Storage>) {
     let listed = store.list_groups(Some(&names[1]), 1).await.unwrap();
     assert_eq!(listed, [CountedGroup { group: fixtures::group(&names[2]), users: 1, wallets: 2 }]);
 
-    assert!(store.delete_group(&names[4]).await.unwrap());
+    assert!(store.delete_group(DeleteGroup { name: names[4].clone(), event: None }).await.unwrap());
     assert_eq!(page(Some(&names[4]), 1).await, names[5..6], "a page may start after a deleted group");
     let never = &fixtures::groups(&["a_0"])[0];
     assert_eq!(page(Some(never), 1).await, names[7..8], "or after one that never was");
@@ -177,7 +180,7 @@ pub async fn a_deleted_group_is_gone_with_its_memberships(store: Arc<dyn Storage
             steps::add(&*store, group, member).await;
         }
     }
-    assert!(store.delete_group(&gone).await.unwrap());
+    assert!(store.delete_group(DeleteGroup { name: gone.clone(), event: None }).await.unwrap());
     assert_eq!(counted(&*store, &gone).await, None);
     assert_eq!(members_of(&*store, &gone).await, []);
     let left = std::slice::from_ref(&stays);
@@ -189,10 +192,13 @@ pub async fn a_deleted_group_is_gone_with_its_memberships(store: Arc<dyn Storage
         let outcome = store.add_member(fixtures::add_member(&gone, member)).await.unwrap();
         assert_eq!(outcome, MemberAdded::GroupUnknown);
     }
-    assert!(!store.delete_group(&gone).await.unwrap(), "it is already deleted");
+    assert!(
+        !store.delete_group(DeleteGroup { name: gone.clone(), event: None }).await.unwrap(),
+        "it is already deleted"
+    );
 
     let group = Group { created_at: fixtures::NOW + HOUR, ..fixtures::group(&gone) };
-    let again = CreateGroup { group: group.clone() };
+    let again = CreateGroup { group: group.clone(), event: None };
     assert_eq!(store.create_group(again).await.unwrap(), GroupCreated::Stored);
     assert_eq!(counted(&*store, &gone).await, Some((group, 0, 0)));
     assert_eq!(groups_of(&*store, login.new_user).await, left);
@@ -206,10 +212,13 @@ pub async fn the_rules_of_clients_outlive_a_group(store: Arc<dyn Storage>) {
     store.register_client(client.clone()).await.unwrap();
     let rule = fixtures::rule(&format!("groups:{group}"));
     assert!(store.change_access(fixtures::change_access(client.client.id, rule.clone())).await.unwrap());
-    assert!(store.delete_group(&group).await.unwrap());
+    assert!(store.delete_group(DeleteGroup { name: group.clone(), event: None }).await.unwrap());
     let found = store.find_client(client.client.id).await.unwrap().unwrap();
     assert_eq!(found.access.rule, Some(rule));
-    assert!(!store.delete_group(&fixtures::group_name()).await.unwrap(), "there was none");
+    assert!(
+        !store.delete_group(DeleteGroup { name: fixtures::group_name().clone(), event: None }).await.unwrap(),
+        "there was none"
+    );
 }
 
 /// Added again, a member keeps its time, and a wallet its chain.

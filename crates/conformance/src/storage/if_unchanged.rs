@@ -8,8 +8,9 @@ use countersign_domain::resource::{OpenTo, Resource};
 use countersign_domain::secret::SecretHash;
 use countersign_ports::{
     ChangeAccess, ChangeResources, ClientChange, CountedGroup, CreateResource, DeclarationChange,
-    DeleteResource, GroupChange, IfClientUnchanged, IfGroupUnchanged, IfResourceUnchanged, Member,
-    RegisterClient, ResourceChange, ResourceUpdated, RetitleGroup, RotateSecret, Storage, UpdateResource,
+    DeleteClient, DeleteGroup, DeleteResource, GroupChange, IfClientUnchanged, IfGroupUnchanged,
+    IfResourceUnchanged, Member, RegisterClient, ResourceChange, ResourceUpdated, RetitleGroup, RotateSecret,
+    Storage, UpdateClient, UpdateResource,
 };
 
 use super::races::{at_once, count};
@@ -20,7 +21,7 @@ const TASKS: usize = 32;
 
 async fn registered(store: &dyn Storage) -> Client {
     let client = fixtures::client();
-    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     store.find_client(client.id).await.unwrap().unwrap()
 }
 
@@ -31,18 +32,25 @@ async fn change(store: &dyn Storage, read: &Client, change: ClientChange) -> boo
 fn renamed(client: &Client, name: &str) -> ClientChange {
     let mut client = client.clone();
     name.clone_into(&mut client.metadata.name);
-    ClientChange::Update(Box::new(client))
+    ClientChange::Update(Box::new(UpdateClient { client, event: None }))
 }
 
 fn opened(client: &Client, uri: &str) -> ClientChange {
     let change = ResourceChange::Open(vec![uri.to_owned()]);
-    ClientChange::Resources(ChangeResources { client: client.id, change })
+    ClientChange::Resources(ChangeResources { client: client.id, change, event: None })
 }
 
 fn rotated(client: &Client, replaced: SecretHash) -> ClientChange {
     let hash = fixtures::secret_hash();
     let now = fixtures::NOW;
-    ClientChange::Secret(RotateSecret { client: client.id, replaced, hash, now, keep_old_until: None })
+    ClientChange::Secret(RotateSecret {
+        client: client.id,
+        replaced,
+        hash,
+        now,
+        keep_old_until: None,
+        event: None,
+    })
 }
 
 fn current(client: &Client) -> SecretHash {
@@ -63,14 +71,14 @@ pub async fn an_unchanged_client_is_changed_in_every_way(store: Arc<dyn Storage>
     let third = find().await.unwrap();
     assert_eq!(third.resources, ["urn:a"]);
     let rule = Some(fixtures::rule("nobody"));
-    let access = ChangeAccess { client: first.id, rule: rule.clone(), release: None };
+    let access = ChangeAccess { client: first.id, rule: rule.clone(), release: None, event: None };
     assert!(change(&*store, &third, ClientChange::Access(access)).await);
     let fourth = find().await.unwrap();
     assert_eq!(fourth.access.rule, rule);
     assert!(change(&*store, &fourth, rotated(&fourth, current(&fourth))).await);
     let fifth = find().await.unwrap();
     assert_ne!(current(&fifth), current(&fourth));
-    assert!(change(&*store, &fifth, ClientChange::Delete(fifth.id)).await);
+    assert!(change(&*store, &fifth, ClientChange::Delete(DeleteClient { id: fifth.id, event: None })).await);
     assert_eq!(find().await, None);
 }
 
@@ -83,13 +91,20 @@ pub async fn a_client_that_was_changed_since_stays_as_it_is(store: Arc<dyn Stora
         renamed(&read, "Late"),
         opened(&read, "urn:b"),
         rotated(&read, current(&read)),
-        ClientChange::Access(ChangeAccess { client: read.id, rule: None, release: None }),
-        ClientChange::Delete(read.id),
+        ClientChange::Access(ChangeAccess { client: read.id, rule: None, release: None, event: None }),
+        ClientChange::Delete(DeleteClient { id: read.id, event: None }),
     ] {
         assert!(!change(&*store, &read, late).await);
         assert_eq!(store.find_client(read.id).await.unwrap(), now);
     }
-    assert!(!change(&*store, &fixtures::client(), ClientChange::Delete(read.id)).await);
+    assert!(
+        !change(
+            &*store,
+            &fixtures::client(),
+            ClientChange::Delete(DeleteClient { id: read.id, event: None })
+        )
+        .await
+    );
     assert_eq!(store.find_client(read.id).await.unwrap(), now);
 }
 
@@ -123,22 +138,22 @@ pub async fn a_group_is_changed_only_as_it_was_read(store: Arc<dyn Storage>) {
     };
     let retitle = |title: &str| {
         let title = Some(GroupTitle::parse(title).unwrap());
-        GroupChange::Retitle(RetitleGroup { group: name.clone(), title })
+        GroupChange::Retitle(RetitleGroup { group: name.clone(), title, event: None })
     };
     let first = find().await.unwrap();
     assert!(change(&first, retitle("One")).await);
     assert!(!change(&first, retitle("Two")).await);
-    assert!(!change(&first, GroupChange::Delete).await);
+    assert!(!change(&first, GroupChange::Delete(DeleteGroup { name: name.clone(), event: None })).await);
     let second = find().await.unwrap();
     assert_eq!(second.group.title, GroupTitle::parse("One").ok());
     let user = steps::sign_in(&*store).await.new_user;
     steps::add(&*store, &name, &Member::User(user)).await;
-    assert!(!change(&second, GroupChange::Delete).await);
+    assert!(!change(&second, GroupChange::Delete(DeleteGroup { name: name.clone(), event: None })).await);
     let third = find().await.unwrap();
     assert_eq!((third.users, &third.group), (1, &second.group));
-    assert!(change(&third, GroupChange::Delete).await);
+    assert!(change(&third, GroupChange::Delete(DeleteGroup { name: name.clone(), event: None })).await);
     assert_eq!(find().await, None);
-    assert!(!change(&third, GroupChange::Delete).await);
+    assert!(!change(&third, GroupChange::Delete(DeleteGroup { name: name.clone(), event: None })).await);
 }
 
 /// Of many writers who read the same group, one changes it.
@@ -151,8 +166,8 @@ pub async fn one_of_many_changes_a_group_that_all_of_them_read(store: Arc<dyn St
             async move {
                 let title = GroupTitle::parse(&format!("Writer {place}")).ok();
                 let change = match place % 4 {
-                    0 => GroupChange::Delete,
-                    _ => GroupChange::Retitle(RetitleGroup { group, title }),
+                    0 => GroupChange::Delete(DeleteGroup { name: group, event: None }),
+                    _ => GroupChange::Retitle(RetitleGroup { group, title, event: None }),
                 };
                 store.if_group_unchanged(IfGroupUnchanged { read, change }).await.unwrap()
             }
@@ -166,15 +181,16 @@ pub async fn one_of_many_changes_a_group_that_all_of_them_read(store: Arc<dyn St
 pub async fn a_resource_is_changed_only_as_it_was_read(store: Arc<dyn Storage>) {
     let [read, other] = [fixtures::resource(&["a.read"]), fixtures::resource(&["b.read"])];
     for resource in [&read, &other] {
-        store.create_resource(CreateResource { resource: resource.clone() }).await.unwrap();
+        store.create_resource(CreateResource { resource: resource.clone(), event: None }).await.unwrap();
     }
     let change = async |read: &Resource, change| {
         let command = IfResourceUnchanged { read: read.clone(), change };
         store.if_resource_unchanged(command).await.unwrap()
     };
-    let update =
-        |resource: &Resource| DeclarationChange::Update(UpdateResource { resource: resource.clone() });
-    let delete = || DeclarationChange::Delete(DeleteResource { uri: read.uri.clone() });
+    let update = |resource: &Resource| {
+        DeclarationChange::Update(UpdateResource { resource: resource.clone(), event: None })
+    };
+    let delete = || DeclarationChange::Delete(DeleteResource { uri: read.uri.clone(), event: None });
     let named = Resource { open_to: OpenTo::Named, ..read.clone() };
     assert_eq!(change(&read, update(&named)).await, ResourceUpdated::Stored);
     assert_eq!(change(&read, update(&read)).await, ResourceUpdated::Unknown);
@@ -191,15 +207,15 @@ pub async fn a_resource_is_changed_only_as_it_was_read(store: Arc<dyn Storage>) 
 pub async fn one_of_many_changes_a_resource_that_all_of_them_read(store: Arc<dyn Storage>) {
     for round in 0..4 {
         let read = fixtures::resource(&[&format!("round{round}")]);
-        store.create_resource(CreateResource { resource: read.clone() }).await.unwrap();
+        store.create_resource(CreateResource { resource: read.clone(), event: None }).await.unwrap();
         let outcomes = at_once((0..TASKS).map(|place| {
             let (store, read) = (Arc::clone(&store), read.clone());
             async move {
                 let change = match place % 2 {
-                    0 => DeclarationChange::Delete(DeleteResource { uri: read.uri.clone() }),
+                    0 => DeclarationChange::Delete(DeleteResource { uri: read.uri.clone(), event: None }),
                     _ => {
                         let resource = Resource { open_to: OpenTo::Named, ..read.clone() };
-                        DeclarationChange::Update(UpdateResource { resource })
+                        DeclarationChange::Update(UpdateResource { resource, event: None })
                     }
                 };
                 store.if_resource_unchanged(IfResourceUnchanged { read, change }).await.unwrap()

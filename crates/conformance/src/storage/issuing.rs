@@ -5,14 +5,14 @@ use std::sync::Arc;
 use countersign_domain::client::Client;
 use countersign_domain::grant::Holder;
 use countersign_domain::id::{ClientId, UserId};
-use countersign_ports::{IssueTokens, RegisterClient, Storage, TokensIssued};
+use countersign_ports::{DeleteClient, IssueTokens, RegisterClient, Storage, TokensIssued};
 
 use super::steps;
 use crate::fixtures;
 
 async fn registered(store: &dyn Storage) -> ClientId {
     let client = fixtures::client();
-    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     client.id
 }
 
@@ -64,7 +64,7 @@ pub async fn a_taken_grant_id_issues_nothing(store: Arc<dyn Storage>) {
 /// A client that was never registered, or was deleted.
 pub async fn a_client_that_is_not_there_gets_nothing(store: Arc<dyn Storage>) {
     let gone = registered(&*store).await;
-    assert!(store.delete_client(gone).await.unwrap());
+    assert!(store.delete_client(DeleteClient { id: gone, event: None }).await.unwrap());
     for client in [gone, fixtures::client_id()] {
         let command = fixtures::issue_tokens(client);
         assert_eq!(store.issue_tokens(command.clone()).await.unwrap(), TokensIssued::ClientUnknown);
@@ -76,7 +76,7 @@ pub async fn a_client_that_is_not_there_gets_nothing(store: Arc<dyn Storage>) {
 /// And nothing else.
 pub async fn a_deleted_client_takes_its_own_tokens_along(store: Arc<dyn Storage>) {
     let [mine, other] = [issued(&*store).await, issued(&*store).await];
-    assert!(store.delete_client(mine.grant.client).await.unwrap());
+    assert!(store.delete_client(DeleteClient { id: mine.grant.client, event: None }).await.unwrap());
     assert_eq!(store.find_access(mine.token.id).await.unwrap(), None);
     assert!(steps::is_live(&*store, &other.token).await);
 }
@@ -92,7 +92,7 @@ pub async fn tokens_of_a_client_are_revoked_like_others(store: Arc<dyn Storage>)
 pub async fn a_client_that_nobody_is_sent_back_to_survives(store: Arc<dyn Storage>) {
     let mut client: Client = fixtures::client();
     client.metadata.redirect_uris.clear();
-    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     assert_eq!(store.find_client(client.id).await.unwrap(), Some(client));
 }
 
@@ -108,7 +108,7 @@ pub async fn no_token_of_a_client_outlives_it(store: Arc<dyn Storage>) {
                 tokio::spawn(async move { store.issue_tokens(command).await.unwrap() })
             })
             .collect();
-        assert!(store.delete_client(client).await.unwrap());
+        assert!(store.delete_client(DeleteClient { id: client, event: None }).await.unwrap());
         for issued in issuing {
             assert_ne!(issued.await.unwrap(), TokensIssued::IdTaken);
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use countersign_domain::signing_key::SealedKey;
-use countersign_ports::{AddSigningKey, KeyAdded, Storage};
+use countersign_ports::{AddSigningKey, KeyAdded, RemoveSigningKey, Storage, WithdrawSigningKey};
 use time::{Duration, OffsetDateTime};
 
 use crate::fixtures;
@@ -13,7 +13,7 @@ async fn keys(store: &dyn Storage) -> Vec<SealedKey> {
 }
 
 async fn add(store: &dyn Storage, key: &SealedKey, unless_after: OffsetDateTime) -> KeyAdded {
-    store.add_signing_key(AddSigningKey { key: key.clone(), unless_after }).await.unwrap()
+    store.add_signing_key(AddSigningKey { key: key.clone(), unless_after, event: None }).await.unwrap()
 }
 
 /// Bytes, ids and times are read back unchanged.
@@ -32,7 +32,16 @@ pub async fn a_key_that_is_added_again_is_stored_once(store: Arc<dyn Storage>) {
         assert_eq!(store.add_signing_key(command.clone()).await.unwrap(), KeyAdded::Stored);
     }
     assert_eq!(keys(&*store).await, std::slice::from_ref(&command.key));
-    assert!(store.withdraw_signing_key(&command.key.kid, fixtures::NOW).await.unwrap());
+    assert!(
+        store
+            .withdraw_signing_key(WithdrawSigningKey {
+                kid: command.key.kid.clone(),
+                now: fixtures::NOW,
+                event: None
+            })
+            .await
+            .unwrap()
+    );
     assert_eq!(store.add_signing_key(command.clone()).await.unwrap(), KeyAdded::Stored);
     assert_eq!(keys(&*store).await[0].withdrawn_at, Some(fixtures::NOW), "it stays withdrawn");
 }
@@ -78,9 +87,28 @@ pub async fn a_key_is_withdrawn_once(store: Arc<dyn Storage>) {
         add(&*store, key, OffsetDateTime::UNIX_EPOCH).await;
     }
     let later = fixtures::NOW + Duration::hours(1);
-    assert!(!store.withdraw_signing_key("nobody", later).await.unwrap());
-    assert!(store.withdraw_signing_key(&key.kid, later).await.unwrap());
-    assert!(!store.withdraw_signing_key(&key.kid, later + Duration::hours(1)).await.unwrap());
+    assert!(
+        !store
+            .withdraw_signing_key(WithdrawSigningKey { kid: "nobody".to_owned(), now: later, event: None })
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .withdraw_signing_key(WithdrawSigningKey { kid: key.kid.clone(), now: later, event: None })
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .withdraw_signing_key(WithdrawSigningKey {
+                kid: key.kid.clone(),
+                now: later + Duration::hours(1),
+                event: None
+            })
+            .await
+            .unwrap()
+    );
     let found = keys(&*store).await;
     assert_eq!(found.len(), 2);
     assert!(found.contains(&other) && found.contains(&SealedKey { withdrawn_at: Some(later), ..key }));
@@ -90,7 +118,16 @@ pub async fn a_key_is_withdrawn_once(store: Arc<dyn Storage>) {
 pub async fn a_withdrawn_key_does_not_stand_in_the_way(store: Arc<dyn Storage>) {
     let first = fixtures::add_signing_key();
     store.add_signing_key(first.clone()).await.unwrap();
-    assert!(store.withdraw_signing_key(&first.key.kid, fixtures::NOW).await.unwrap());
+    assert!(
+        store
+            .withdraw_signing_key(WithdrawSigningKey {
+                kid: first.key.kid.clone(),
+                now: fixtures::NOW,
+                event: None
+            })
+            .await
+            .unwrap()
+    );
     let second = fixtures::add_signing_key_beside(&first.key);
     assert_eq!(store.add_signing_key(second).await.unwrap(), KeyAdded::Stored);
 }
@@ -101,8 +138,8 @@ pub async fn a_key_is_removed_once(store: Arc<dyn Storage>) {
     for key in [&key, &other] {
         add(&*store, key, OffsetDateTime::UNIX_EPOCH).await;
     }
-    assert!(store.remove_signing_key(&key.kid).await.unwrap());
-    assert!(!store.remove_signing_key(&key.kid).await.unwrap());
+    assert!(store.remove_signing_key(RemoveSigningKey { kid: key.kid.clone(), event: None }).await.unwrap());
+    assert!(!store.remove_signing_key(RemoveSigningKey { kid: key.kid.clone(), event: None }).await.unwrap());
     assert_eq!(keys(&*store).await, [other]);
 }
 

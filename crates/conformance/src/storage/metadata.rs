@@ -10,14 +10,14 @@ use countersign_domain::client_secrets::{ClientSecrets, OldSecret};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::scope::{Scope, ScopeSet};
-use countersign_ports::{RegisterClient, Storage};
+use countersign_ports::{RegisterClient, Storage, UpdateClient};
 
 use crate::fixtures;
 
 /// Registers a client and reads it alone and in a list. Then updates another client to the same values, and
 /// reads it again.
 async fn survives(store: &dyn Storage, client: Client) {
-    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     assert_eq!(store.find_client(client.id).await.unwrap().as_ref(), Some(&client));
     let listed = store.list_clients(None, u32::MAX).await.unwrap();
     assert!(listed.contains(&client), "the list shows the same as the single read");
@@ -25,9 +25,9 @@ async fn survives(store: &dyn Storage, client: Client) {
     // An update leaves them alone.
     let (resources, access) = (client.resources.clone(), client.access.clone());
     let other = Client { metadata: all_fields(), resources, access, ..fixtures::client() };
-    store.register_client(RegisterClient { client: other.clone() }).await.unwrap();
+    store.register_client(RegisterClient { client: other.clone(), event: None }).await.unwrap();
     let changed = Client { id: other.id, ..client };
-    assert!(store.update_client(changed.clone()).await.unwrap());
+    assert!(store.update_client(UpdateClient { client: changed.clone(), event: None }).await.unwrap());
     let authentication = keeping_secrets(other.authentication, &changed.authentication);
     let stored = Client { authentication, ..changed };
     assert_eq!(store.find_client(other.id).await.unwrap(), Some(stored));

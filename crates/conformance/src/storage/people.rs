@@ -6,8 +6,8 @@ use countersign_domain::admission::Block;
 use countersign_domain::group::{GroupName, Membership, Through};
 use countersign_domain::id::UserId;
 use countersign_ports::{
-    Blocked, BlockedWallet, CompleteLogin, Member, NewSession, OpenSession, PeopleFilter, Person,
-    PersonListed, SessionContinued, Storage,
+    Blocked, BlockedWallet, CompleteLogin, EndSessions, Member, NewSession, OpenSession, PeopleFilter,
+    Person, PersonListed, RemoveBlock, SessionContinued, Storage,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -166,7 +166,7 @@ pub async fn blocked_people_are_listed(store: Arc<dyn Storage>) {
     in_pages(&*store, &all_blocked, &blocked).await;
     let in_group = PeopleFilter { group: Some(group), blocked: true };
     in_pages(&*store, &in_group, &both).await;
-    assert!(store.remove_block(&Blocked::User(both[0])).await.unwrap());
+    assert!(store.remove_block(RemoveBlock { who: Blocked::User(both[0]), event: None }).await.unwrap());
     assert_eq!(list(&*store, &in_group).await, both[1..]);
     assert_eq!(list(&*store, &all_blocked).await.len(), 3);
 }
@@ -221,7 +221,7 @@ pub async fn the_last_sign_in_is_the_last_that_is_stored(store: Arc<dyn Storage>
     request.login.now = NOW + HOUR * 3;
     assert_eq!(steps::proceed(&*store, &request).await, SessionContinued::CodeIssued);
     assert_eq!(last(user).await, Some(NOW + HOUR * 3));
-    store.end_sessions(user).await.unwrap();
+    store.end_sessions(EndSessions { user, event: None }).await.unwrap();
     assert_eq!(last(user).await, Some(NOW + HOUR * 3), "the consent tells it too");
     store.revoke_consent(fixtures::revoke_consent(user, login.client)).await.unwrap();
     assert_eq!(last(user).await, Some(NOW + HOUR));
@@ -236,7 +236,7 @@ pub async fn the_last_sign_in_is_the_last_that_is_stored(store: Arc<dyn Storage>
     let opening = fixtures::open_session();
     let idle = steps::open(&*store, &opening).await;
     assert_eq!(last(idle).await, Some(NOW));
-    assert_eq!(store.end_sessions(idle).await.unwrap(), 1);
+    assert_eq!(store.end_sessions(EndSessions { user: idle, event: None }).await.unwrap(), 1);
     assert_eq!(last(idle).await, None);
 }
 

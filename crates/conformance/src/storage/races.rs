@@ -11,7 +11,7 @@ use countersign_domain::id::TokenId;
 use countersign_domain::signing_key::SealedKey;
 use countersign_ports::{
     AddSigningKey, CompleteLogin, KeyAdded, LoginCompleted, Redeemed, RegisterClient, Registered, Revoked,
-    Rotated, Storage,
+    Rotated, Storage, WithdrawSigningKey,
 };
 use time::Duration;
 use tokio::sync::Barrier;
@@ -252,7 +252,7 @@ pub async fn one_client_id_is_taken_by_one_of_many(store: Arc<dyn Storage>) {
     let outcomes = at_once((0..TASKS).map(|_| {
         let store = Arc::clone(&store);
         let client = Client { id, ..fixtures::client() };
-        async move { store.register_client(RegisterClient { client }).await.unwrap() }
+        async move { store.register_client(RegisterClient { client, event: None }).await.unwrap() }
     }))
     .await;
     assert_eq!(count(&outcomes, &Registered::Stored), 1);
@@ -279,15 +279,20 @@ pub async fn one_algorithm_gets_one_key_of_many(store: Arc<dyn Storage>) {
 pub async fn one_next_key_is_added_of_many(store: Arc<dyn Storage>) {
     let first = fixtures::add_signing_key();
     assert_eq!(store.add_signing_key(first.clone()).await.unwrap(), KeyAdded::Stored);
-    let outcomes = at_once((1..=TASKS).map(|number| {
-        let store = Arc::clone(&store);
-        let unless_after = first.key.active_from;
-        let later = Duration::days(1) + Duration::milliseconds(i64::try_from(number).unwrap());
-        let key = fixtures::add_signing_key_beside(&first.key).key;
-        let key = SealedKey { active_from: unless_after + later, ..key };
-        async move { store.add_signing_key(AddSigningKey { key, unless_after }).await.unwrap() }
-    }))
-    .await;
+    let outcomes =
+        at_once(
+            (1..=TASKS).map(|number| {
+                let store = Arc::clone(&store);
+                let unless_after = first.key.active_from;
+                let later = Duration::days(1) + Duration::milliseconds(i64::try_from(number).unwrap());
+                let key = fixtures::add_signing_key_beside(&first.key).key;
+                let key = SealedKey { active_from: unless_after + later, ..key };
+                async move {
+                    store.add_signing_key(AddSigningKey { key, unless_after, event: None }).await.unwrap()
+                }
+            }),
+        )
+        .await;
     assert_eq!(count(&outcomes, &KeyAdded::Stored), 1);
     assert_eq!(store.signing_keys().await.unwrap().len(), 2);
 }
@@ -299,7 +304,16 @@ pub async fn a_key_is_withdrawn_by_one_of_many(store: Arc<dyn Storage>) {
     store.add_signing_key(command).await.unwrap();
     let outcomes = at_once((0..TASKS).map(|_| {
         let (store, kid) = (Arc::clone(&store), kid.clone());
-        async move { store.withdraw_signing_key(&kid, fixtures::NOW).await.unwrap() }
+        async move {
+            store
+                .withdraw_signing_key(WithdrawSigningKey {
+                    kid: kid.clone(),
+                    now: fixtures::NOW,
+                    event: None,
+                })
+                .await
+                .unwrap()
+        }
     }))
     .await;
     assert_eq!(count(&outcomes, &true), 1);

@@ -10,9 +10,9 @@ use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AddSigningKey, CompleteLogin, EmailPut, KeyAdded, KnownAccess, LoginCompleted, Member, OpenSession,
-    Redeemed, RegisterClient, Revoked, Rotated, SessionContinued, SessionOpened, Storage, WalletLinked,
-    WalletUnlinked,
+    AddSigningKey, CompleteLogin, DeleteClient, EmailPut, EndSession, KeyAdded, KnownAccess, LoginCompleted,
+    Member, OpenSession, Redeemed, RegisterClient, RemoveBlock, Revoked, Rotated, SessionContinued,
+    SessionOpened, Storage, UpdateClient, WalletLinked, WalletUnlinked, WithdrawSigningKey,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -36,9 +36,9 @@ pub async fn an_update_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<
     let [here, there] = replicas(open).await;
     let client = fixtures::client();
     let changed = Client { id: client.id, ..fixtures::public_client() };
-    here.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    here.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     assert_eq!(there.find_client(client.id).await.unwrap(), Some(client));
-    assert!(here.update_client(changed.clone()).await.unwrap());
+    assert!(here.update_client(UpdateClient { client: changed.clone(), event: None }).await.unwrap());
     assert_eq!(there.find_client(changed.id).await.unwrap(), Some(changed));
 }
 
@@ -46,7 +46,7 @@ pub async fn an_update_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<
 pub async fn no_opened_resource_is_lost_on_two_replicas(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let replicas = replicas(open).await;
     let client = fixtures::client();
-    replicas[0].register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    replicas[0].register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     let uris: Vec<String> = (0..TASKS).map(|number| format!("urn:{number}")).collect();
     at_once(in_turns(&replicas).zip(&uris).map(|(store, uri)| {
         let change = clients::open(client.id, &[uri]);
@@ -63,14 +63,14 @@ pub async fn no_opened_resource_is_lost_on_two_replicas(open: impl AsyncFn() -> 
 pub async fn a_deletion_is_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let [here, there] = replicas(open).await;
     let client = fixtures::client();
-    here.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    here.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     let login = CompleteLogin { client: client.id, ..fixtures::complete_login() };
     steps::user_of(&*here, &login).await;
     let redemption = fixtures::redeem_code(login.id);
     here.redeem_code(redemption.clone()).await.unwrap();
     assert!(there.find_client(client.id).await.unwrap().is_some());
     let known = KnownAccess::from(&steps::access(&*there, &redemption.token).await);
-    assert!(here.delete_client(client.id).await.unwrap());
+    assert!(here.delete_client(DeleteClient { id: client.id, event: None }).await.unwrap());
     assert!(!there.lives_on(known).await.unwrap());
     assert_eq!(there.find_client(client.id).await.unwrap(), None);
     assert_eq!(there.find_access(redemption.token.id).await.unwrap(), None);
@@ -156,18 +156,38 @@ pub async fn two_replicas_agree_on_one_signing_key(open: impl AsyncFn() -> Arc<d
     let mut unless_after = OffsetDateTime::UNIX_EPOCH;
     for rotation in 0..8 {
         let active_from = fixtures::NOW + Duration::days(rotation);
-        let outcomes = at_once(in_turns(&replicas).map(|store| {
-            let key = SealedKey { active_from, ..fixtures::add_signing_key_beside(&first).key };
-            async move { store.add_signing_key(AddSigningKey { key, unless_after }).await.unwrap() }
-        }))
-        .await;
+        let outcomes =
+            at_once(in_turns(&replicas).map(|store| {
+                let key = SealedKey { active_from, ..fixtures::add_signing_key_beside(&first).key };
+                async move {
+                    store.add_signing_key(AddSigningKey { key, unless_after, event: None }).await.unwrap()
+                }
+            }))
+            .await;
         assert_eq!(count(&outcomes, &KeyAdded::Stored), 1);
         unless_after = active_from;
     }
     let keys = here.signing_keys().await.unwrap();
     assert_eq!((keys.len(), &keys), (8, &there.signing_keys().await.unwrap()));
-    assert!(here.withdraw_signing_key(&keys[0].kid, fixtures::NOW).await.unwrap());
-    assert!(!there.withdraw_signing_key(&keys[0].kid, fixtures::NOW).await.unwrap());
+    assert!(
+        here.withdraw_signing_key(WithdrawSigningKey {
+            kid: keys[0].kid.clone(),
+            now: fixtures::NOW,
+            event: None
+        })
+        .await
+        .unwrap()
+    );
+    assert!(
+        !there
+            .withdraw_signing_key(WithdrawSigningKey {
+                kid: keys[0].kid.clone(),
+                now: fixtures::NOW,
+                event: None
+            })
+            .await
+            .unwrap()
+    );
 }
 
 /// From the answer on, the wallet belongs to nobody and its tokens are revoked everywhere.
@@ -226,7 +246,9 @@ pub async fn a_088_an_end_of_a_session_is_seen_by_the_other_replica(
         let request = fixtures::continue_session(&session, login.client);
         assert_eq!(steps::proceed(&*there, &request).await, SessionContinued::CodeIssued);
         assert_eq!(steps::proceed(&*here, &request).await, SessionContinued::CodeIssued);
-        assert!(here.end_session(login.new_user, session.id).await.unwrap());
+        assert!(
+            here.end_session(EndSession { user: login.new_user, id: session.id, event: None }).await.unwrap()
+        );
         assert_eq!(there.find_session(session.id).await.unwrap(), None);
         let late = fixtures::continue_session(&session, login.client);
         assert_eq!(steps::proceed(&*there, &late).await, SessionContinued::SessionEnded);
@@ -281,9 +303,11 @@ pub async fn an_address_is_confirmed_once_on_two_replicas(open: impl AsyncFn() -
     assert_eq!(count(&puts, &EmailPut::OtherOnFile), TASKS - 1);
     let on_file = replicas[1].find_email(user).await.unwrap().unwrap();
     let follow = fixtures::confirm_email(user, on_file.confirmation.unwrap());
-    let outcomes =
-        at_once(in_turns(&replicas).map(|store| async move { store.confirm_email(follow).await.unwrap() }))
-            .await;
+    let outcomes = at_once(in_turns(&replicas).map(|store| {
+        let follow = follow.clone();
+        async move { store.confirm_email(follow).await.unwrap() }
+    }))
+    .await;
     assert_eq!(count(&outcomes, &countersign_ports::EmailConfirmed::Confirmed), 1);
     for store in &replicas {
         assert!(store.find_email(user).await.unwrap().unwrap().verified_at.is_some());
@@ -437,7 +461,7 @@ pub async fn a_088_a_block_is_seen_by_the_other_replica(open: impl AsyncFn() -> 
         assert!(!steps::is_live(&*there, &token).await);
         let request = fixtures::continue_session(&session, login.client);
         assert_eq!(steps::proceed(&*there, &request).await, SessionContinued::SessionEnded);
-        assert!(there.remove_block(&command.who).await.unwrap());
+        assert!(there.remove_block(RemoveBlock { who: command.who.clone(), event: None }).await.unwrap());
         assert_eq!(steps::standing(&*here, &login.account).await.block, None);
         steps::block(&*here, command).await;
     }
@@ -447,7 +471,7 @@ pub async fn a_088_a_block_is_seen_by_the_other_replica(open: impl AsyncFn() -> 
 pub async fn members_and_rules_are_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let [here, there] = replicas(open).await;
     let client = fixtures::client();
-    here.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    here.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     for _ in 0..TASKS / 2 {
         let login = steps::sign_in(&*there).await;
         let group = steps::group(&*here).await;

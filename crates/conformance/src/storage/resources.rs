@@ -17,15 +17,15 @@ use super::{clients, steps};
 use crate::fixtures;
 
 async fn create(store: &dyn Storage, resource: &Resource) -> ResourceCreated {
-    store.create_resource(CreateResource { resource: resource.clone() }).await.unwrap()
+    store.create_resource(CreateResource { resource: resource.clone(), event: None }).await.unwrap()
 }
 
 async fn update(store: &dyn Storage, resource: &Resource) -> ResourceUpdated {
-    store.update_resource(UpdateResource { resource: resource.clone() }).await.unwrap()
+    store.update_resource(UpdateResource { resource: resource.clone(), event: None }).await.unwrap()
 }
 
 async fn delete(store: &dyn Storage, resource: &Resource) -> bool {
-    store.delete_resource(DeleteResource { uri: resource.uri.clone() }).await.unwrap()
+    store.delete_resource(DeleteResource { uri: resource.uri.clone(), event: None }).await.unwrap()
 }
 
 /// The resource as it is stored.
@@ -138,7 +138,7 @@ pub async fn those_who_use_a_resource_are_counted(store: Arc<dyn Storage>) {
     let register = async |scopes: &[&str], opened: &[&str]| {
         let mut client = Client { resources: Vec::new(), ..fixtures::client() };
         client.metadata.scopes = fixtures::all_scopes().union(&fixtures::own_scopes(scopes));
-        store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+        store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
         store.change_resources(clients::open(client.id, opened)).await.unwrap();
     };
     register(&["a.read"], &[&resource.uri]).await;

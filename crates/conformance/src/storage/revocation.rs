@@ -26,9 +26,9 @@ pub async fn a_revoked_access_token_is_dead_and_its_family_goes_on(store: Arc<dy
 pub async fn a_token_that_was_revoked_before_says_so(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let command = fixtures::revoke_token(&first);
-    assert_eq!(store.revoke_token(command).await.unwrap(), Revoked::Revoked);
+    assert_eq!(store.revoke_token(command.clone()).await.unwrap(), Revoked::Revoked);
     for _ in 0..2 {
-        assert_eq!(store.revoke_token(command).await.unwrap(), Revoked::AlreadyRevoked);
+        assert_eq!(store.revoke_token(command.clone()).await.unwrap(), Revoked::AlreadyRevoked);
     }
     assert!(!steps::is_live(&*store, &first).await);
 
@@ -83,11 +83,11 @@ pub async fn a_grant_is_revoked_before_its_code_is_redeemed(store: Arc<dyn Stora
 pub async fn a_grant_that_was_revoked_before_says_so(store: Arc<dyn Storage>) {
     let first = steps::redeem(&*store).await;
     let command = fixtures::revoke_grant(first.grant);
-    assert_eq!(store.revoke_grant(command).await.unwrap(), Revoked::Revoked);
+    assert_eq!(store.revoke_grant(command.clone()).await.unwrap(), Revoked::Revoked);
     let later = RevokeGrant {
         reason: RevocationReason::CodeReplayed,
         now: fixtures::NOW + Duration::hours(1),
-        ..command
+        ..command.clone()
     };
     for repeated in [command, later] {
         assert_eq!(store.revoke_grant(repeated).await.unwrap(), Revoked::AlreadyRevoked);

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use countersign_domain::id::{GrantId, SessionId};
 use countersign_ports::{
-    CompleteLogin, LoginCompleted, NewSession, OpenSession, SessionContinued, SessionOpened, Storage,
-    WalletUnlinked,
+    CompleteLogin, EndSession, EndSessions, LoginCompleted, NewSession, OpenSession, SessionContinued,
+    SessionOpened, Storage, WalletUnlinked,
 };
 use tokio::task::yield_now;
 
@@ -215,8 +215,8 @@ pub async fn no_session_continues_after_its_end_was_answered(store: Arc<dyn Stor
                     steps::session(&*store, id).await;
                 }
                 match place % 3 {
-                    0 => assert!(store.end_session(user, id).await.unwrap()),
-                    1 => assert_eq!(store.end_sessions(user).await.unwrap(), 1),
+                    0 => assert!(store.end_session(EndSession { user, id, event: None }).await.unwrap()),
+                    1 => assert_eq!(store.end_sessions(EndSessions { user, event: None }).await.unwrap(), 1),
                     _ => assert_eq!(
                         store.unlink_wallet(unlink).await.unwrap(),
                         WalletUnlinked::Unlinked { user }
@@ -242,11 +242,16 @@ pub async fn a_session_is_ended_by_one_of_many(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
         let (login, session) = steps::remember(&*store).await;
         let user = login.new_user;
-        let outcomes = at_once((0..TASKS).map(|_| {
-            let store = Arc::clone(&store);
-            async move { store.end_session(user, session.id).await.unwrap() }
-        }))
-        .await;
+        let outcomes =
+            at_once(
+                (0..TASKS).map(|_| {
+                    let store = Arc::clone(&store);
+                    async move {
+                        store.end_session(EndSession { user, id: session.id, event: None }).await.unwrap()
+                    }
+                }),
+            )
+            .await;
         assert_eq!(count(&outcomes, &true), 1);
 
         let mut sessions: Vec<SessionId> = Vec::new();
@@ -259,9 +264,9 @@ pub async fn a_session_is_ended_by_one_of_many(store: Arc<dyn Storage>) {
             let id = sessions[place % 8];
             async move {
                 if place % 2 == 0 {
-                    u64::from(store.end_session(user, id).await.unwrap())
+                    u64::from(store.end_session(EndSession { user, id, event: None }).await.unwrap())
                 } else {
-                    store.end_sessions(user).await.unwrap()
+                    store.end_sessions(EndSessions { user, event: None }).await.unwrap()
                 }
             }
         }))

@@ -7,8 +7,8 @@ use countersign_domain::login_session::LoginSession;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    CompleteLogin, LinkWallet, LoginCompleted, NewSession, OpenSession, SessionContinued, SessionOpened,
-    Storage, UnlinkWallet, WalletLinked, WalletUnlinked,
+    CompleteLogin, EndSession, EndSessions, LinkWallet, LoginCompleted, NewSession, OpenSession,
+    SessionContinued, SessionOpened, Storage, UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -183,7 +183,12 @@ pub async fn an_opening_that_is_repeated_brings_no_session_back(store: Arc<dyn S
     for command in [&ended, &replaced, &deleted] {
         steps::open(&*store, command).await;
     }
-    assert!(store.end_session(ended.new_user, ended.session.id).await.unwrap());
+    assert!(
+        store
+            .end_session(EndSession { user: ended.new_user, id: ended.session.id, event: None })
+            .await
+            .unwrap()
+    );
     let session = steps::session(&*store, replaced.session.id).await;
     let successor = OpenSession { session: in_place_of(&session), ..fixtures::open_session() };
     steps::open(&*store, &successor).await;
@@ -238,7 +243,9 @@ pub async fn a_login_that_grants_nothing_anew_touches_no_session(store: Arc<dyn 
     assert_eq!(store.find_session(refused.session.unwrap().id).await.unwrap(), None);
     assert_eq!(steps::account(&*store, login.new_user).await.sessions, std::slice::from_ref(&second));
 
-    assert!(store.end_session(login.new_user, second.id).await.unwrap());
+    assert!(
+        store.end_session(EndSession { user: login.new_user, id: second.id, event: None }).await.unwrap()
+    );
     assert_eq!(steps::user_of(&*store, &again).await, login.new_user);
     assert!(!is_there(&*store, &second).await, "a repeated login does not bring it back");
 }
@@ -253,9 +260,14 @@ pub async fn an_ended_session_is_gone(store: Arc<dyn Storage>) {
     let redemption = fixtures::redeem_code(request.login.id);
     store.redeem_code(redemption.clone()).await.unwrap();
 
-    assert!(store.end_session(login.new_user, session.id).await.unwrap());
+    assert!(
+        store.end_session(EndSession { user: login.new_user, id: session.id, event: None }).await.unwrap()
+    );
     assert!(!is_there(&*store, &session).await);
-    assert!(!store.end_session(login.new_user, session.id).await.unwrap(), "it has already ended");
+    assert!(
+        !store.end_session(EndSession { user: login.new_user, id: session.id, event: None }).await.unwrap(),
+        "it has already ended"
+    );
     let late = fixtures::continue_session(&session, login.client);
     assert_eq!(steps::proceed(&*store, &late).await, SessionContinued::SessionEnded);
 
@@ -268,9 +280,24 @@ pub async fn an_ended_session_is_gone(store: Arc<dyn Storage>) {
 pub async fn a_session_is_ended_by_its_user_only(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;
     let (stranger, theirs) = steps::remember(&*store).await;
-    assert!(!store.end_session(stranger.new_user, session.id).await.unwrap());
-    assert!(!store.end_session(fixtures::user_id(), session.id).await.unwrap());
-    assert!(!store.end_session(login.new_user, fixtures::session_id()).await.unwrap());
+    assert!(
+        !store
+            .end_session(EndSession { user: stranger.new_user, id: session.id, event: None })
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .end_session(EndSession { user: fixtures::user_id(), id: session.id, event: None })
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .end_session(EndSession { user: login.new_user, id: fixtures::session_id(), event: None })
+            .await
+            .unwrap()
+    );
     assert_eq!(steps::session(&*store, session.id).await, session);
     assert_eq!(steps::session(&*store, theirs.id).await, theirs);
 }
@@ -284,10 +311,10 @@ pub async fn all_sessions_of_a_user_end_at_once(store: Arc<dyn Storage>) {
     }
     let session = NewSession { expires_at: fixtures::NOW, ..fixtures::new_session() };
     steps::open(&*store, &OpenSession { session, ..fixtures::open_session_of(second) }).await;
-    assert_eq!(store.end_sessions(user).await.unwrap(), 4);
+    assert_eq!(store.end_sessions(EndSessions { user, event: None }).await.unwrap(), 4);
     assert_eq!(steps::account(&*store, user).await.sessions, []);
-    assert_eq!(store.end_sessions(user).await.unwrap(), 0);
-    assert_eq!(store.end_sessions(fixtures::user_id()).await.unwrap(), 0);
+    assert_eq!(store.end_sessions(EndSessions { user, event: None }).await.unwrap(), 0);
+    assert_eq!(store.end_sessions(EndSessions { user: fixtures::user_id(), event: None }).await.unwrap(), 0);
     assert_eq!(steps::session(&*store, bystander.id).await, bystander);
 }
 
@@ -298,7 +325,9 @@ pub async fn an_expired_session_is_there_until_it_is_purged(store: Arc<dyn Stora
     let expired = steps::remember_by(&*store, &login).await;
     assert_eq!(expired, session_of(&session, login.new_user, &login.account, login.now));
     assert_eq!(steps::account(&*store, login.new_user).await.sessions, [expired]);
-    assert!(store.end_session(login.new_user, session.id).await.unwrap());
+    assert!(
+        store.end_session(EndSession { user: login.new_user, id: session.id, event: None }).await.unwrap()
+    );
 }
 
 /// On whatever chain the wallet signed in. Sessions of the user's other wallets and the user's consents stay.

@@ -6,13 +6,21 @@ use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::GrantId;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::scope::{Scope, ScopeSet};
-use countersign_ports::{CompleteLogin, RevokeGrant, SessionClient, SessionContinued, SignOut, Storage};
+use countersign_ports::{
+    CompleteLogin, EndSession, RevokeGrant, SessionClient, SessionContinued, SignOut, Storage,
+};
 
 use super::steps;
 use crate::fixtures;
 
 fn sign_out_of(session: &LoginSession) -> SignOut {
-    SignOut { user: session.user, session: session.id, keeps: Scope::OfflineAccess, now: fixtures::NOW }
+    SignOut {
+        user: session.user,
+        session: session.id,
+        keeps: Scope::OfflineAccess,
+        now: fixtures::NOW,
+        event: None,
+    }
 }
 
 /// A login for these scopes, with a session for the browser.
@@ -75,7 +83,7 @@ pub async fn a_sign_out_touches_nothing_else(store: Arc<dyn Storage>) {
         steps::user_of(&*store, other).await;
     }
     let reason = RevocationReason::ClientRequest;
-    store.revoke_grant(RevokeGrant { id: dead.id, reason, now: fixtures::NOW }).await.unwrap();
+    store.revoke_grant(RevokeGrant { id: dead.id, reason, now: fixtures::NOW, event: None }).await.unwrap();
     let foreign = SignOut { user: stranger.new_user, ..sign_out_of(&session) };
     assert!(!store.sign_out(foreign).await.unwrap(), "another user's session");
     assert!(!is_revoked(&*store, login.id).await);
@@ -112,10 +120,13 @@ pub async fn the_clients_of_sessions_are_found(store: Arc<dyn Storage>) {
     assert_eq!(store.clients_of_sessions(session.user).await.unwrap(), expected);
 
     let reason = RevocationReason::ClientRequest;
-    store.revoke_grant(RevokeGrant { id: other_client.id, reason, now: fixtures::NOW }).await.unwrap();
+    store
+        .revoke_grant(RevokeGrant { id: other_client.id, reason, now: fixtures::NOW, event: None })
+        .await
+        .unwrap();
     expected.retain(|client| client.session == session.id);
     assert_eq!(store.clients_of_sessions(session.user).await.unwrap(), expected);
-    assert!(store.end_session(session.user, session.id).await.unwrap());
+    assert!(store.end_session(EndSession { user: session.user, id: session.id, event: None }).await.unwrap());
     assert_eq!(store.clients_of_sessions(session.user).await.unwrap(), []);
     assert_eq!(store.clients_of_sessions(fixtures::user_id()).await.unwrap(), []);
 }

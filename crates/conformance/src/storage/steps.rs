@@ -31,7 +31,7 @@ pub(crate) async fn sign_in(store: &dyn Storage) -> CompleteLogin {
 pub(crate) async fn user_of(store: &dyn Storage, login: &CompleteLogin) -> UserId {
     if store.find_client(login.client).await.unwrap().is_none() {
         let client = Client { id: login.client, ..fixtures::client() };
-        store.register_client(RegisterClient { client }).await.unwrap();
+        store.register_client(RegisterClient { client, event: None }).await.unwrap();
     }
     match store.complete_login(login.clone()).await.unwrap() {
         LoginCompleted::CodeIssued { user } => user,

@@ -193,7 +193,7 @@ pub async fn a_purge_that_is_repeated_ends(store: Arc<dyn Storage>) {
 /// What does not expire is never purged; nor are consents, addresses and users.
 pub async fn a_purge_forgets_no_client_no_key_and_no_wallet(store: Arc<dyn Storage>) {
     let client = fixtures::client();
-    store.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    store.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     let key = fixtures::add_signing_key();
     assert_eq!(store.add_signing_key(key.clone()).await.unwrap(), KeyAdded::Stored);
     let login = sign_in_until(&*store, fixtures::NOW).await;

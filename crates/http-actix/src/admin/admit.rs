@@ -10,9 +10,12 @@ use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use countersign_domain::admin_key::{AdminKeyName, AdminScope};
+use countersign_domain::event::Actor;
 use countersign_domain::id::AdminKeyId;
+use countersign_domain::peer_address::PeerAddress;
 use countersign_domain::secret::Secret;
 use countersign_usecases::admin_keys::admit_admin_key::{AdmitAdminKeyError, admit_admin_key};
+use countersign_usecases::context::cause::Cause;
 
 use super::AdminState;
 use super::operations::Operation;
@@ -29,7 +32,13 @@ pub(super) struct Methods(pub(super) Vec<&'static Operation>);
 pub(super) struct Caller {
     pub(super) id: AdminKeyId,
     pub(super) name: AdminKeyName,
+    /// What events say of what it does.
+    pub(super) cause: Cause,
 }
+
+/// The id of a request, as in the log.
+#[derive(Clone, Debug)]
+pub(super) struct RequestId(pub(super) String);
 
 impl FromRequest for Caller {
     type Error = Problem;
@@ -64,12 +73,24 @@ async fn judge(request: &ServiceRequest) -> Result<(), Problem> {
             return Err(challenged(problem, &challenge));
         }
     };
-    request.extensions_mut().insert(Caller { id: key.id, name: key.name.clone() });
+    let cause = Cause {
+        actor: Actor::Key(key.name.to_string()),
+        address: address(state, request.request()),
+        request: request.extensions().get::<RequestId>().map(|RequestId(id)| id.clone()),
+    };
+    request.extensions_mut().insert(Caller { id: key.id, name: key.name.clone(), cause });
     let methods = request.app_data::<Methods>().ok_or_else(Problem::nothing_here)?;
     let operation = methods.0.iter().find(|operation| operation.method == request.method().as_str());
     // Another method is refused by the path itself.
     let Some(operation) = operation else { return Ok(()) };
     if key.scopes.allow(operation.needs) { Ok(()) } else { Err(insufficient(operation.needs)) }
+}
+
+/// Where a request comes from, as far as events tell.
+fn address(state: &AdminState, request: &HttpRequest) -> Option<PeerAddress> {
+    let address = state.app.rate_limits.address(request)?;
+    let is_whole = state.app.context.policy.events.whole_addresses;
+    Some(if is_whole { PeerAddress::Whole(address) } else { PeerAddress::network(address) })
 }
 
 /// The key in the `Authorization` header. There is no other place for it: addresses stand in logs.

@@ -304,7 +304,7 @@ pub(super) async fn create(
 ) -> Result<HttpResponse, Problem> {
     Query::of(&request, &[])?;
     let repeat = repeatable(&state, &caller, &request, &body).await?;
-    let management = state.management();
+    let management = state.management_for(&caller);
     let management = repeat.as_ref().map_or(management, |repeat| repeat.of(management));
     let mut registration = body.value;
     let resources = registration.resources.take().unwrap_or_default();
@@ -335,6 +335,7 @@ pub(super) async fn show(
 /// somebody else made at the same time is kept, too.
 pub(super) async fn update(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     id: Path<String>,
     body: Json<Registration>,
@@ -346,7 +347,7 @@ pub(super) async fn update(
         return Err(Problem::invalid("resources", detail));
     }
     for _ in 0..TRIES {
-        let management = state.management();
+        let management = state.management_for(&caller);
         let read = find(management, &id).await?;
         let is_of_tag = if_match.judge(&ClientBody::of(read.clone()))?;
         let requested = changed(&read, &body)?;
@@ -369,6 +370,7 @@ pub(super) async fn update(
 
 pub(super) async fn delete(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     id: Path<String>,
 ) -> Result<HttpResponse, Problem> {
@@ -394,6 +396,7 @@ pub(super) async fn secrets(
 
 pub(super) async fn rotate(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     id: Path<String>,
     body: Json<NewSecret>,
@@ -404,7 +407,7 @@ pub(super) async fn rotate(
         Problem::invalid("keep_old", format!("it takes at most {} seconds", KeepOld::LONGEST))
     })?;
     let guarded = Guarded::begin(&state, &request, &id).await?;
-    let rotated = rotate_client_secret(guarded.management(&state), guarded.read.id, keep_old).await;
+    let rotated = rotate_client_secret(guarded.management(&state, &caller), guarded.read.id, keep_old).await;
     let rotated = rotated.map_err(|error| match error {
         RotateClientSecretError::Unknown => guarded.gone(),
         RotateClientSecretError::NoSecret => Problem::conflict(error.to_string()),
@@ -420,25 +423,29 @@ pub(super) async fn rotate(
 
 pub(super) async fn open(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     id: Path<String>,
     body: Json<ResourceUris>,
 ) -> Result<HttpResponse, Problem> {
     Query::of(&request, &[])?;
     let guarded = Guarded::begin(&state, &request, &id).await?;
-    let opened = open_resources(guarded.management(&state), guarded.read.id, &body.value.resources).await;
+    let opened =
+        open_resources(guarded.management(&state, &caller), guarded.read.id, &body.value.resources).await;
     one(&ClientBody::of(opened.map_err(|error| guarded.or_gone(error))?))
 }
 
 pub(super) async fn close(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     id: Path<String>,
     body: Json<ResourceUris>,
 ) -> Result<HttpResponse, Problem> {
     Query::of(&request, &[])?;
     let guarded = Guarded::begin(&state, &request, &id).await?;
-    let closed = close_resources(guarded.management(&state), guarded.read.id, &body.value.resources).await;
+    let closed =
+        close_resources(guarded.management(&state, &caller), guarded.read.id, &body.value.resources).await;
     one(&ClientBody::of(closed.map_err(|error| guarded.or_gone(error))?))
 }
 
@@ -455,6 +462,7 @@ pub(super) async fn access(
 
 pub(super) async fn set_access(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     id: Path<String>,
     body: Json<NewAccess>,
@@ -480,12 +488,12 @@ pub(super) async fn set_access(
         }
     });
     let release = release.transpose()?;
-    let management = state.management();
+    let management = state.management_for(&caller);
     let client = find(management, &id).await?;
     let before = read_access(management, client.clone()).await?;
     let is_of_tag = IfMatch::of(&request)?.judge(&AccessBody::of(&state, &before))?;
     let guarded = Guarded::of(&state, client.clone(), is_of_tag);
-    let changed = change_access(guarded.management(&state), client, rule, release).await;
+    let changed = change_access(guarded.management(&state, &caller), client, rule, release).await;
     let changed = changed.map_err(|error| match error {
         ChangeAccessError::GroupUnknown(_) => Problem::conflict(error.to_string()),
         ChangeAccessError::ClientUnknown => guarded.gone(),
@@ -515,8 +523,8 @@ impl Guarded {
         Self { read, clients, is_of_tag }
     }
 
-    fn management<'a>(&'a self, state: &'a AdminState) -> Management<'a> {
-        Management { clients: &self.clients, ..state.management() }
+    fn management<'a>(&'a self, state: &'a AdminState, caller: &'a Caller) -> Management<'a> {
+        Management { clients: &self.clients, ..state.management_for(caller) }
     }
 
     /// It is not there, or no longer as it was read.

@@ -14,7 +14,7 @@ use tracing::Instrument;
 use tracing::field::display;
 
 use super::AdminState;
-use super::admit::Caller;
+use super::admit::{Caller, RequestId};
 use super::problem::Problem;
 use crate::error::ApiError;
 use crate::page::policy::PAGE_POLICY;
@@ -36,6 +36,7 @@ pub(super) async fn guard<B: MessageBody + 'static>(
     let path = shown_path(request.path());
     let method = request.method().clone();
     let span = tracing::info_span!("admin request", request.id = %id, %method, %path);
+    request.extensions_mut().insert(RequestId(id.clone()));
     let own = request.request().clone();
     let mut response = match check_size(&request).map_err(Problem::from) {
         Err(problem) => request.error_response(problem),

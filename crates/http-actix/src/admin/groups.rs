@@ -191,7 +191,7 @@ pub(super) async fn create(
         .map_err(|rejected| Problem::invalid("name", rejected.to_string()))?;
     let title = title_of(body.value.title.as_deref())?;
     let repeat = repeatable(&state, &caller, &request, &body).await?;
-    let management = state.management();
+    let management = state.management_for(&caller);
     let management = repeat.as_ref().map_or(management, |repeat| repeat.of(management));
     let group = create_group(management, name, title).await.map_err(|error| match error {
         CreateGroupError::NameTaken => Problem::conflict(error.to_string()).about("name"),
@@ -211,6 +211,7 @@ pub(super) async fn show(
 
 pub(super) async fn update(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     name: Path<String>,
     body: Json<GroupUpdate>,
@@ -220,7 +221,7 @@ pub(super) async fn update(
         return Err(Problem::invalid("title", "it is missing; null takes the title away"));
     }
     let title = title_of(body.value.title.as_deref())?;
-    let management = state.management();
+    let management = state.management_for(&caller);
     let read = find(management, &name).await?;
     let is_of_tag = IfMatch::of(&request)?.judge(&GroupBody::of(read.clone()))?;
     let group = read.group.name.clone();
@@ -233,11 +234,12 @@ pub(super) async fn update(
 
 pub(super) async fn delete(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     name: Path<String>,
 ) -> Result<HttpResponse, Problem> {
     let by_force = Query::of(&request, &["force"])?.is_true("force")?;
-    let management = state.management();
+    let management = state.management_for(&caller);
     let read = find(management, &name).await?;
     let is_of_tag = IfMatch::of(&request)?.judge(&GroupBody::of(read.clone()))?;
     let group = read.group.name.clone();
@@ -289,12 +291,13 @@ pub(super) async fn members(
 
 pub(super) async fn add(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     name: Path<String>,
     body: Json<Members>,
 ) -> Result<HttpResponse, Problem> {
     Query::of(&request, &[])?;
-    let (management, name) = (state.management(), name_in(&name)?);
+    let (management, name) = (state.management_for(&caller), name_in(&name)?);
     let named = named(management, body.value).await?;
     let added = add_members(management, &name, named).await.map_err(|error| match error {
         AddMembersError::GroupUnknown => no_group(&name),
@@ -311,12 +314,13 @@ pub(super) async fn add(
 
 pub(super) async fn remove(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     name: Path<String>,
     body: Json<Members>,
 ) -> Result<HttpResponse, Problem> {
     Query::of(&request, &[])?;
-    let (management, name) = (state.management(), name_in(&name)?);
+    let (management, name) = (state.management_for(&caller), name_in(&name)?);
     let named = named(management, body.value).await?;
     let removed = remove_members(management, &name, named).await.map_err(|error| match error {
         RemoveMembersError::GroupUnknown => no_group(&name),

@@ -124,7 +124,7 @@ pub(super) async fn create(
 ) -> Result<HttpResponse, Problem> {
     Query::of(&request, &[])?;
     let repeat = repeatable(&state, &caller, &request, &body).await?;
-    let management = state.management();
+    let management = state.management_for(&caller);
     let management = repeat.as_ref().map_or(management, |repeat| repeat.of(management));
     let now = management.clock.now();
     let NewResource { uri, open_to, scopes } = body.value;
@@ -149,15 +149,16 @@ pub(super) async fn show(
 
 pub(super) async fn update(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     uri: Path<String>,
     body: Json<ResourceUpdate>,
 ) -> Result<HttpResponse, Problem> {
     let insists = Query::of(&request, &["force"])?.is_true("force")?;
-    let read = find(state.management(), &uri).await?;
+    let read = find(state.management_for(&caller), &uri).await?;
     let is_of_tag = IfMatch::of(&request)?.judge(&ResourceBody::of(&read))?;
     let resources = guarded(&state, &read, is_of_tag);
-    let management = Management { resources: &resources, ..state.management() };
+    let management = Management { resources: &resources, ..state.management_for(&caller) };
     let ResourceUpdate { open_to, scopes } = body.value;
     let resource = Resource { open_to: open_to_of(open_to.as_deref())?, scopes: scopes_of(scopes)?, ..read };
     let updated = update_resource(management, resource, insists).await;
@@ -166,14 +167,15 @@ pub(super) async fn update(
 
 pub(super) async fn delete(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     uri: Path<String>,
 ) -> Result<HttpResponse, Problem> {
     let insists = Query::of(&request, &["force"])?.is_true("force")?;
-    let read = find(state.management(), &uri).await?;
+    let read = find(state.management_for(&caller), &uri).await?;
     let is_of_tag = IfMatch::of(&request)?.judge(&ResourceBody::of(&read))?;
     let resources = guarded(&state, &read, is_of_tag);
-    let management = Management { resources: &resources, ..state.management() };
+    let management = Management { resources: &resources, ..state.management_for(&caller) };
     let deleted = delete_resource(management, &read.uri, insists).await;
     deleted.map_err(|error| refused(error, is_of_tag))?;
     Ok(HttpResponse::NoContent().finish())

@@ -23,6 +23,7 @@ use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 
 use super::AdminState;
+use super::admit::Caller;
 use super::problem::Problem;
 use super::read::{IfMatch, Json, Query, cursor, from_cursor};
 use super::who::{self, clients_of, counts, name_of, no_user};
@@ -253,36 +254,39 @@ pub(super) async fn show(
 
 pub(super) async fn block_user(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     who: Path<String>,
     body: Json<BlockRequest>,
 ) -> Result<HttpResponse, Problem> {
     let query = Query::of(&request, &["kind"])?;
     IfMatch::of(&request)?.refuse_tags()?;
-    let user = who::user(state.management(), &who, &query).await?;
-    keep_out(&state, Who::User(user), body.value).await
+    let user = who::user(state.management_for(&caller), &who, &query).await?;
+    keep_out(&state, &caller, Who::User(user), body.value).await
 }
 
 pub(super) async fn unblock_user(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     who: Path<String>,
 ) -> Result<HttpResponse, Problem> {
     let query = Query::of(&request, &["kind"])?;
     IfMatch::of(&request)?.refuse_tags()?;
-    let user = who::user(state.management(), &who, &query).await?;
-    let_in(&state, Who::User(user)).await
+    let user = who::user(state.management_for(&caller), &who, &query).await?;
+    let_in(&state, &caller, Who::User(user)).await
 }
 
 pub(super) async fn sign_out(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     who: Path<String>,
 ) -> Result<HttpResponse, Problem> {
     let query = Query::of(&request, &["kind"])?;
     IfMatch::of(&request)?.refuse_tags()?;
-    let user = who::user(state.management(), &who, &query).await?;
-    let ended = sign_out_user(state.management(), user).await.map_err(|error| match error {
+    let user = who::user(state.management_for(&caller), &who, &query).await?;
+    let ended = sign_out_user(state.management_for(&caller), user).await.map_err(|error| match error {
         SignOutUserError::UserUnknown => no_user(user),
         SignOutUserError::Store(error) => error.into(),
     })?;
@@ -294,13 +298,14 @@ pub(super) async fn sign_out(
 
 pub(super) async fn delete(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     who: Path<String>,
 ) -> Result<HttpResponse, Problem> {
     let query = Query::of(&request, &["kind"])?;
     IfMatch::of(&request)?.refuse_tags()?;
-    let user = who::user(state.management(), &who, &query).await?;
-    let notices = delete_user(state.management(), user).await.map_err(|error| match error {
+    let user = who::user(state.management_for(&caller), &who, &query).await?;
+    let notices = delete_user(state.management_for(&caller), user).await.map_err(|error| match error {
         DeleteUserError::UserUnknown => no_user(user),
         DeleteUserError::Store(error) => error.into(),
     })?;
@@ -332,32 +337,39 @@ pub(super) async fn wallets(state: Data<AdminState>, request: HttpRequest) -> Re
 
 pub(super) async fn block_wallet(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     who: Path<String>,
     body: Json<BlockRequest>,
 ) -> Result<HttpResponse, Problem> {
     let query = Query::of(&request, &["kind"])?;
     IfMatch::of(&request)?.refuse_tags()?;
-    let account = who::wallet(state.management(), &who, &query).await?;
-    keep_out(&state, Who::Wallet(account), body.value).await
+    let account = who::wallet(state.management_for(&caller), &who, &query).await?;
+    keep_out(&state, &caller, Who::Wallet(account), body.value).await
 }
 
 pub(super) async fn unblock_wallet(
     state: Data<AdminState>,
+    caller: Caller,
     request: HttpRequest,
     who: Path<String>,
 ) -> Result<HttpResponse, Problem> {
     let query = Query::of(&request, &["kind"])?;
     IfMatch::of(&request)?.refuse_tags()?;
-    let account = who::wallet(state.management(), &who, &query).await?;
-    let_in(&state, Who::Wallet(account)).await
+    let account = who::wallet(state.management_for(&caller), &who, &query).await?;
+    let_in(&state, &caller, Who::Wallet(account)).await
 }
 
-async fn keep_out(state: &Data<AdminState>, who: Who, asked: BlockRequest) -> Result<HttpResponse, Problem> {
+async fn keep_out(
+    state: &Data<AdminState>,
+    caller: &Caller,
+    who: Who,
+    asked: BlockRequest,
+) -> Result<HttpResponse, Problem> {
     let reason = asked.reason.map(|reason| {
         Block::judge_reason(&reason).map_err(|rejected| Problem::invalid("reason", rejected.to_string()))
     });
-    let blocked = block(state.management(), who.clone(), reason.transpose()?).await;
+    let blocked = block(state.management_for(caller), who.clone(), reason.transpose()?).await;
     let blocked = blocked.map_err(|error| match error {
         BlockError::UserUnknown => Problem::not_found(error.to_string()).about("who"),
         BlockError::Store(error) => error.into(),
@@ -375,11 +387,12 @@ async fn keep_out(state: &Data<AdminState>, who: Who, asked: BlockRequest) -> Re
     }))
 }
 
-async fn let_in(state: &AdminState, who: Who) -> Result<HttpResponse, Problem> {
-    let unblocked = unblock(state.management(), who.clone()).await.map_err(|error| match error {
-        UnblockError::UserUnknown => Problem::not_found(error.to_string()).about("who"),
-        UnblockError::Store(error) => error.into(),
-    })?;
+async fn let_in(state: &AdminState, caller: &Caller, who: Who) -> Result<HttpResponse, Problem> {
+    let unblocked =
+        unblock(state.management_for(caller), who.clone()).await.map_err(|error| match error {
+            UnblockError::UserUnknown => Problem::not_found(error.to_string()).about("who"),
+            UnblockError::Store(error) => error.into(),
+        })?;
     let still_blocked = unblocked.still.iter().map(name_of).collect();
     let who = name_of(&who);
     Ok(HttpResponse::Ok().json(UnblockedBody { who, was_blocked: unblocked.was_blocked, still_blocked }))

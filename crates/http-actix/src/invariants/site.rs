@@ -36,6 +36,7 @@ use countersign_ports::{Clock, RecognizedAccount, Storage, Verdict, VerifierErro
 use countersign_usecases::clients::open_resource::open_resources;
 use countersign_usecases::clients::register_client::register_client;
 use countersign_usecases::context::blocks::Blocks;
+use countersign_usecases::context::cause::EventPolicy;
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::context::resources::Resources;
 use countersign_usecases::{Context, ContextKeys, Policy};
@@ -313,6 +314,7 @@ fn policy(issuer: &str) -> Policy {
         client_documents: true,
         assertion_audience: AssertionAudience::Issuer,
         synthetic_email: false,
+        events: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
         playground: false,
     }
 }

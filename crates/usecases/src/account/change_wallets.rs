@@ -87,7 +87,15 @@ pub async fn link_wallet(
     let signer = proven(context, pending, Whose::Signer, signer).await?;
     let wallet = proven(context, pending, Whose::Other, other).await?;
     let IssuedChallenge { id, expires_at, .. } = pending.challenge;
-    let command = LinkWallet { id, signer, wallet, begun_at: id.issued_at(), now, forget_after: expires_at };
+    let command = LinkWallet {
+        id,
+        signer,
+        wallet,
+        begun_at: id.issued_at(),
+        now,
+        forget_after: expires_at,
+        event: None,
+    };
     let user = match context.storage.link_wallet(command).await? {
         WalletLinked::Linked { user } => {
             tracing::info!(user.id = %user, wallet = %pending.other.shortened(), "wallet linked");
@@ -116,8 +124,15 @@ pub async fn unlink_wallet(
     let signer = proven(context, pending, Whose::Signer, signer).await?;
     let IssuedChallenge { id, expires_at, .. } = pending.challenge;
     let wallet = pending.other.clone();
-    let command =
-        UnlinkWallet { id, signer, wallet, begun_at: id.issued_at(), now, forget_after: expires_at };
+    let command = UnlinkWallet {
+        id,
+        signer,
+        wallet,
+        begun_at: id.issued_at(),
+        now,
+        forget_after: expires_at,
+        event: None,
+    };
     let user = match context.storage.unlink_wallet(command).await? {
         WalletUnlinked::Unlinked { user } => {
             tracing::info!(user.id = %user, wallet = %pending.other.shortened(), "wallet unlinked");

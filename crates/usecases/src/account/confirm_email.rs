@@ -88,7 +88,7 @@ pub async fn confirm_email(
     }
     let now = context.clock.now();
     let user = UserId::from_uuid(secret.id().ok_or(ConfirmEmailError::LinkInvalid)?);
-    let command = ConfirmEmail { user, hash: SecretHash::of(secret), shared, now };
+    let command = ConfirmEmail { user, hash: SecretHash::of(secret), shared, now, event: None };
     match context.storage.confirm_email(command).await? {
         EmailConfirmed::Confirmed => {
             tracing::info!(user.id = %user, "e-mail address confirmed");

@@ -1,7 +1,8 @@
 //! A signed-in person deletes their account. It is not enough that the browser remembers them: their wallet
 //! must have signed recently.
 
-use countersign_ports::DeleteAccount;
+use countersign_domain::event::Pseudonym;
+use countersign_ports::{DeleteAccount, EntropyExt};
 
 use crate::Context;
 use crate::steps::login::{AccountError, Browser, require_recent_login};
@@ -12,7 +13,15 @@ pub async fn delete_account(context: &Context, browser: &Browser) -> Result<Vec<
     let session = require_recent_login(context, browser).await?;
     let now = context.clock.now();
     let told = notices(&*context.storage, session.user, None).await?;
-    context.storage.delete_account(DeleteAccount { user: session.user, now }).await?;
+    context
+        .storage
+        .delete_account(DeleteAccount {
+            user: session.user,
+            now,
+            pseudonym: Pseudonym::new(context.entropy.bytes()),
+            event: None,
+        })
+        .await?;
     tracing::info!(user.id = %session.user, "account deleted");
     Ok(told)
 }

@@ -1,6 +1,7 @@
 //! A signed-in person signs out: here, on one other browser, or everywhere.
 
 use countersign_domain::id::SessionId;
+use countersign_ports::{EndSession, EndSessions};
 
 use crate::Context;
 use crate::steps::login::{AccountError, Browser, require_login};
@@ -41,10 +42,10 @@ pub async fn end_sessions(
     let notices = notices(&*context.storage, this.user, only).await?;
     match only {
         Some(id) => {
-            context.storage.end_session(this.user, id).await?;
+            context.storage.end_session(EndSession { user: this.user, id, event: None }).await?;
         }
         None => {
-            context.storage.end_sessions(this.user).await?;
+            context.storage.end_sessions(EndSessions { user: this.user, event: None }).await?;
         }
     }
     let this_one = only.is_none_or(|only| only == this.id);

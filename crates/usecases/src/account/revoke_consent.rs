@@ -14,7 +14,7 @@ pub async fn revoke_consent(
 ) -> Result<bool, AccountError> {
     let user = require_login(context, browser).await?.user;
     let now = context.clock.now();
-    let was_there = context.storage.revoke_consent(RevokeConsent { user, client, now }).await?;
+    let was_there = context.storage.revoke_consent(RevokeConsent { user, client, now, event: None }).await?;
     tracing::info!(user.id = %user, client.id = %client, "consent revoked");
     Ok(was_there)
 }

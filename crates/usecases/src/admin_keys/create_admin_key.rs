@@ -1,6 +1,7 @@
 //! An operator creates a key for the admin interface.
 
 use countersign_domain::admin_key::{AdminKey, AdminKeyName, AdminScopes, key_text};
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::id::AdminKeyId;
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{AdminKeyCreated, CreateAdminKey, EntropyExt, StoreError};
@@ -57,7 +58,10 @@ pub async fn create_admin_key(
         revoked_at: None,
         last_used_at: None,
     };
-    match management.storage.create_admin_key(CreateAdminKey { key: key.clone() }).await? {
+    let event = management.event(now, EventKind::AdminKeyCreated, |event| {
+        event.details = Details::default().text("key", &key.name).text("scopes", &key.scopes);
+    });
+    match management.storage.create_admin_key(CreateAdminKey { key: key.clone(), event }).await? {
         AdminKeyCreated::Stored => Ok(CreatedAdminKey { key, text }),
         AdminKeyCreated::NameTaken => Err(CreateAdminKeyError::NameTaken),
     }

@@ -1,6 +1,7 @@
 //! An operator revokes a key of the admin interface.
 
 use countersign_domain::admin_key::AdminKey;
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::id::AdminKeyId;
 use countersign_ports::{RevokeAdminKey, StoreError};
 
@@ -34,7 +35,10 @@ pub async fn revoke_admin_key(
     };
     let key = found.ok_or(RevokeAdminKeyError::Unknown)?;
     let now = management.clock.now();
-    if !management.storage.revoke_admin_key(RevokeAdminKey { id: key.id, now }).await? {
+    let event = management.event(now, EventKind::AdminKeyRevoked, |event| {
+        event.details = Details::default().text("key", &key.name);
+    });
+    if !management.storage.revoke_admin_key(RevokeAdminKey { id: key.id, now, event }).await? {
         return Err(RevokeAdminKeyError::AlreadyRevoked);
     }
     Ok(AdminKey { revoked_at: Some(now), ..key })

@@ -55,7 +55,10 @@ pub async fn change_client(
     if client.origin == ClientOrigin::Operator && !opened.is_empty() {
         let change = ResourceChange::Open(opened);
         change.apply(&mut client.resources);
-        management.clients.change_resources(ChangeResources { client: client.id, change }).await?;
+        management
+            .clients
+            .change_resources(ChangeResources { client: client.id, change, event: None })
+            .await?;
     }
     tracing::info!(client.id = %client.id, "client changed by the operator");
     Ok(client)

@@ -67,7 +67,7 @@ async fn change(
     id: ClientId,
     change: ResourceChange,
 ) -> Result<Client, OpenResourceError> {
-    if !management.clients.change_resources(ChangeResources { client: id, change }).await? {
+    if !management.clients.change_resources(ChangeResources { client: id, change, event: None }).await? {
         return Err(OpenResourceError::ClientUnknown);
     }
     let changed = management.clients.find_fresh(id).await?;

@@ -57,6 +57,7 @@ pub async fn rotate_client_secret(
             hash: SecretHash::of(&secret),
             now: now.replace_nanosecond(0).unwrap_or(now),
             keep_old_until: old_expires_at,
+            event: None,
         };
         if management.clients.rotate_secret(command).await? {
             let cut_short = secrets.living_old(now).map(|OldSecret { expires_at, .. }| expires_at);

@@ -13,7 +13,8 @@ use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, Clock, EndAccess, PutBlock, StoreError,
+    AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, Clock, EndAccess, PutBlock, RemoveBlock,
+    StoreError,
 };
 
 use super::moment::{Moment, until_forgotten};
@@ -59,14 +60,14 @@ impl Blocks {
     /// works on any replica.
     pub async fn block(&self, who: Blocked, block: Block) -> Result<BlockDone, StoreError> {
         let now = block.at;
-        let put = self.storage.put_block(PutBlock { who: who.clone(), block }).await;
+        let put = self.storage.put_block(PutBlock { who: who.clone(), block, event: None }).await;
         // After an error too: the block may have been stored.
         until_forgotten(&*self.clock).await;
         let put = put?;
         let ended = match put {
             BlockPut::Stored | BlockPut::AlreadyThere => {
                 let reason = RevocationReason::Blocked;
-                self.storage.end_access(EndAccess { who, reason, keeps: None, now }).await?
+                self.storage.end_access(EndAccess { who, reason, keeps: None, now, event: None }).await?
             }
             BlockPut::UserUnknown => AccessEnded::default(),
         };
@@ -80,7 +81,7 @@ impl Blocks {
 
     /// Lets a user or a wallet in again. The answer says whether there was a block.
     pub async fn unblock(&self, who: &Blocked) -> Result<bool, StoreError> {
-        self.storage.remove_block(who).await
+        self.storage.remove_block(RemoveBlock { who: who.clone(), event: None }).await
     }
 
     /// The block of a user; a block of one of their wallets is none.

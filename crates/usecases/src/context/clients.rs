@@ -14,8 +14,8 @@ use countersign_domain::client::Client;
 use countersign_domain::client_secrets::KnownSecret;
 use countersign_domain::id::ClientId;
 use countersign_ports::{
-    ChangeAccess, ChangeResources, ClientStore, Clock, RegisterClient, Registered, RotateSecret,
-    SecretRecord, StoreError,
+    ChangeAccess, ChangeResources, ClientStore, Clock, DeleteClient, RegisterClient, Registered,
+    RotateSecret, SecretRecord, StoreError, UpdateClient,
 };
 use countersign_ports::{ClientChange, IfClientUnchanged};
 use time::OffsetDateTime;
@@ -110,15 +110,16 @@ impl Clients {
     /// Stores a new client. Every replica finds it at once, because nobody remembers that a client is
     /// missing.
     pub async fn register(&self, client: Client) -> Result<Registered, StoreError> {
-        self.storage.register_client(RegisterClient { client }).await
+        self.storage.register_client(RegisterClient { client, event: None }).await
     }
 
     /// Replaces everything about a client except its id, its `created_at`, its secrets and the resources that
     /// the operator opened to it. The answer says whether the client exists. By then no replica uses the old values.
     pub async fn update(&self, client: Client) -> Result<bool, StoreError> {
-        let updated = match self.guarded(|| ClientChange::Update(Box::new(client.clone()))).await {
+        let update = UpdateClient { client, event: None };
+        let updated = match self.guarded(|| ClientChange::Update(Box::new(update.clone()))).await {
             Some(updated) => updated,
-            None => self.storage.update_client(client).await,
+            None => self.storage.update_client(update).await,
         };
         // After an error too: the change may have been stored.
         self.wait_until_forgotten().await;
@@ -152,7 +153,7 @@ impl Clients {
     /// Gives a client a new secret, if the replaced one is its current one. The answer says whether it was. By
     /// then every replica knows the new secret, and refuses the ones that ended.
     pub async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
-        let rotated = match self.guarded(|| ClientChange::Secret(command)).await {
+        let rotated = match self.guarded(|| ClientChange::Secret(command.clone())).await {
             Some(rotated) => rotated,
             None => self.storage.rotate_secret(command).await,
         };
@@ -188,7 +189,7 @@ impl Clients {
     /// progress, this waits for it to end. It does not wait for replicas, because no caller expects a change
     /// to hold everywhere afterwards.
     pub async fn keep(&self, client: Client) -> Result<(), StoreError> {
-        if !self.storage.update_client(client.clone()).await? {
+        if !self.storage.update_client(UpdateClient { client: client.clone(), event: None }).await? {
             self.register(client).await?;
         }
         Ok(())
@@ -197,16 +198,17 @@ impl Clients {
     /// Deletes a client with all its grants and consents. The answer says whether the client existed. By then
     /// no replica knows it.
     pub async fn delete(&self, id: ClientId) -> Result<bool, StoreError> {
-        let deleted = match self.guarded(|| ClientChange::Delete(id)).await {
+        let delete = || DeleteClient { id, event: None };
+        let deleted = match self.guarded(|| ClientChange::Delete(delete())).await {
             // Somebody changed it: it stays.
             Some(Ok(false)) => return Ok(false),
             Some(deleted) => deleted,
-            None => self.storage.delete_client(id).await,
+            None => self.storage.delete_client(delete()).await,
         };
         self.wait_until_forgotten().await;
         let deleted = deleted?;
         // In the meantime, a replica that remembered the client may have signed somebody in to it.
-        self.storage.delete_client(id).await?;
+        self.storage.delete_client(DeleteClient { id, event: None }).await?;
         Ok(deleted)
     }
 

@@ -68,7 +68,7 @@ impl Resources {
 
     /// Stores a new resource. From the answer on every replica knows it.
     pub async fn create(&self, resource: Resource) -> Result<ResourceCreated, StoreError> {
-        let created = self.storage.create_resource(CreateResource { resource }).await;
+        let created = self.storage.create_resource(CreateResource { resource, event: None }).await;
         self.wait_until_forgotten().await;
         created
     }
@@ -76,7 +76,7 @@ impl Resources {
     /// Replaces everything about a resource except its URI and its `created_at`. By the time of the answer no
     /// replica uses the old values.
     pub async fn update(&self, resource: Resource) -> Result<ResourceUpdated, StoreError> {
-        let update = UpdateResource { resource };
+        let update = UpdateResource { resource, event: None };
         let updated = match &self.guard {
             None => self.storage.update_resource(update).await,
             Some(read) => self.if_unchanged(read, DeclarationChange::Update(update)).await,
@@ -88,7 +88,7 @@ impl Resources {
 
     /// Deletes a resource with its scopes. The answer says whether it existed. By then no replica knows it.
     pub async fn delete(&self, uri: String) -> Result<bool, StoreError> {
-        let delete = DeleteResource { uri };
+        let delete = DeleteResource { uri, event: None };
         let deleted = match &self.guard {
             None => self.storage.delete_resource(delete).await,
             Some(read) => {

@@ -53,7 +53,7 @@ pub async fn add_members(
     let now = management.clock.now();
     let mut done = Vec::with_capacity(named.len());
     for (who, user) in named {
-        let command = ChangeMember { group: group.clone(), member: who.clone().into(), now };
+        let command = ChangeMember { group: group.clone(), member: who.clone().into(), now, event: None };
         let already = match (management.storage.add_member(command).await?, user) {
             (MemberAdded::Added, _) => false,
             (MemberAdded::AlreadyThere, _) => true,

@@ -49,7 +49,7 @@ pub async fn change_access(
             return Err(ChangeAccessError::GroupUnknown(name.clone()));
         }
     }
-    let command = ChangeAccess { client: client.id, rule, release };
+    let command = ChangeAccess { client: client.id, rule, release, event: None };
     if !management.clients.change_access(command).await? {
         return Err(ChangeAccessError::ClientUnknown);
     }

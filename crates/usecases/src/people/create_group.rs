@@ -23,7 +23,7 @@ pub async fn create_group(
     title: Option<GroupTitle>,
 ) -> Result<Group, CreateGroupError> {
     let group = Group { name, title, created_at: management.clock.now() };
-    match management.storage.create_group(CreateGroup { group: group.clone() }).await? {
+    match management.storage.create_group(CreateGroup { group: group.clone(), event: None }).await? {
         GroupCreated::Stored => Ok(group),
         GroupCreated::NameTaken => Err(CreateGroupError::NameTaken),
     }

@@ -3,7 +3,7 @@
 use countersign_domain::client::Client;
 use countersign_domain::group::GroupName;
 use countersign_domain::scope::ScopeName;
-use countersign_ports::{CountedGroup, GroupChange, IfGroupUnchanged, StoreError};
+use countersign_ports::{CountedGroup, DeleteGroup, GroupChange, IfGroupUnchanged, StoreError};
 
 use super::clients_for;
 use crate::Management;
@@ -59,10 +59,11 @@ pub async fn delete_group(
     if found.is_any() && !by_force {
         return Err(DeleteGroupError::InUse(Box::new(found)));
     }
+    let command = DeleteGroup { name: name.clone(), event: None };
     let deleted = match read {
-        None => management.storage.delete_group(name).await?,
+        None => management.storage.delete_group(command).await?,
         Some(read) => {
-            let change = GroupChange::Delete;
+            let change = GroupChange::Delete(command);
             management.storage.if_group_unchanged(IfGroupUnchanged { read, change }).await?
         }
     };

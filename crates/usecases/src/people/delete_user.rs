@@ -1,7 +1,8 @@
 //! An operator deletes a user, as users can do themselves.
 
+use countersign_domain::event::Pseudonym;
 use countersign_domain::id::UserId;
-use countersign_ports::{DeleteAccount, StoreError};
+use countersign_ports::{DeleteAccount, EntropyExt, StoreError};
 
 use crate::Management;
 use crate::steps::notify_logout::{LogoutNotice, notices};
@@ -24,7 +25,12 @@ pub async fn delete_user(
     user: UserId,
 ) -> Result<Vec<LogoutNotice>, DeleteUserError> {
     let told = notices(management.storage, user, None).await?;
-    let command = DeleteAccount { user, now: management.clock.now() };
+    let command = DeleteAccount {
+        user,
+        now: management.clock.now(),
+        pseudonym: Pseudonym::new(management.entropy.bytes()),
+        event: None,
+    };
     if !management.storage.delete_account(command).await? {
         return Err(DeleteUserError::UserUnknown);
     }

@@ -43,7 +43,7 @@ pub async fn remove_members(
     let now = management.clock.now();
     let mut done = Vec::with_capacity(members.len());
     for who in members {
-        let command = ChangeMember { group: group.clone(), member: who.clone().into(), now };
+        let command = ChangeMember { group: group.clone(), member: who.clone().into(), now, event: None };
         let was_member = management.storage.remove_member(command).await?;
         let user = match &who {
             Who::User(user) => Some(*user),

@@ -1,5 +1,6 @@
 //! An operator gives a group another title.
 
+use countersign_domain::event::{Details, EventKind};
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_ports::{CountedGroup, GroupChange, IfGroupUnchanged, RetitleGroup, StoreError};
 
@@ -24,7 +25,11 @@ pub async fn retitle_group(
     title: Option<GroupTitle>,
     read: Option<CountedGroup>,
 ) -> Result<CountedGroup, RetitleGroupError> {
-    let command = RetitleGroup { group: name.clone(), title };
+    let now = management.clock.now();
+    let event = management.event(now, EventKind::GroupChanged, |event| {
+        event.details = Details::default().text("group", name);
+    });
+    let command = RetitleGroup { group: name.clone(), title, event };
     let changed = match read {
         None => management.storage.retitle_group(command).await?,
         Some(read) => {

@@ -30,6 +30,7 @@ pub async fn sign_out_user(management: Management<'_>, user: UserId) -> Result<E
         reason: RevocationReason::Operator,
         keeps: Some(Scope::OfflineAccess),
         now: management.clock.now(),
+        event: None,
     };
     Ok(management.blocks.end_access(command).await?.into())
 }

@@ -12,8 +12,8 @@ use countersign_domain::peer_address::PeerAddress;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
 use countersign_ports::{
-    CompleteLogin, EntropyExt, LoginCompleted, OpenSession, RevokeGrant, SessionOpened, StoreError, Verdict,
-    VerifierError,
+    CompleteLogin, EndSession, EntropyExt, LoginCompleted, OpenSession, RevokeGrant, SessionOpened,
+    StoreError, Verdict, VerifierError,
 };
 
 use crate::Context;
@@ -157,11 +157,19 @@ pub async fn complete_login(
             let lifetime = lifetimes.login_session.max(Lifetimes::RECENT);
             let (session, remembered) = new_session(context, now, wishes.browser, lifetime).await?;
             let opened = session.id;
-            let command = OpenSession { id, account: account.clone(), new_user, session, now, forget_after };
+            let command = OpenSession {
+                id,
+                account: account.clone(),
+                new_user,
+                session,
+                now,
+                forget_after,
+                event: None,
+            };
             return match context.storage.open_session(command).await? {
                 SessionOpened::Opened { user } => {
                     if let Some(why) = kept_out_since(context, &account).await? {
-                        context.storage.end_session(user, opened).await?;
+                        context.storage.end_session(EndSession { user, id: opened, event: None }).await?;
                         return Err(refused(account, why));
                     }
                     tracing::info!(user.id = %user, wallet, address, "signed in to the account page");
@@ -201,7 +209,7 @@ pub async fn complete_login(
     if let Some(why) = kept_out_since(context, &account).await? {
         take_back(context, now, id).await?;
         if let Some(opened) = opened {
-            context.storage.end_session(user, opened).await?;
+            context.storage.end_session(EndSession { user, id: opened, event: None }).await?;
         }
         return Err(refused(account, why));
     }
@@ -213,7 +221,7 @@ pub async fn complete_login(
         && request.required_user.is_some_and(|required| required != user)
     {
         let reason = RevocationReason::OtherUser;
-        context.storage.revoke_grant(RevokeGrant { id, reason, now }).await?;
+        context.storage.revoke_grant(RevokeGrant { id, reason, now, event: None }).await?;
         tracing::info!(user.id = %user, client.id = %client, reason = reason.name(), "grant revoked");
         let to = answer::with_error(&context.policy, request, &authorization::other_user());
         return Ok(SignedIn { to, family, remembered, link: None });

@@ -154,7 +154,10 @@ pub async fn sign_out(context: &Context, browser: &Browser) -> Result<Vec<Logout
     let Some(session) = find_login(context, browser.login.as_ref()).await? else { return Ok(Vec::new()) };
     let told = notices(&*context.storage, session.user, Some(session.id)).await?;
     let (user, now) = (session.user, context.clock.now());
-    context.storage.sign_out(SignOut { user, session: session.id, keeps: Scope::OfflineAccess, now }).await?;
+    context
+        .storage
+        .sign_out(SignOut { user, session: session.id, keeps: Scope::OfflineAccess, now, event: None })
+        .await?;
     tracing::info!(user.id = %user, "signed out");
     Ok(told)
 }

@@ -118,7 +118,7 @@ pub(crate) async fn kept_out_since(
 /// Takes back a grant whose user was blocked while it was stored.
 pub(crate) async fn take_back(context: &Context, now: OffsetDateTime, id: GrantId) -> Result<(), StoreError> {
     let reason = RevocationReason::Blocked;
-    context.storage.revoke_grant(RevokeGrant { id, reason, now }).await?;
+    context.storage.revoke_grant(RevokeGrant { id, reason, now, event: None }).await?;
     tracing::info!(grant.id = %id, reason = reason.name(), "grant revoked");
     Ok(())
 }

@@ -123,6 +123,7 @@ pub(crate) fn new_grant(
         code_expires_at: code.expires_at,
         forget_after: code.expires_at.max(good_until),
         session: None,
+        event: None,
     };
     NewGrant { login, to: code.to }
 }

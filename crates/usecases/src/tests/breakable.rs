@@ -9,14 +9,16 @@ use async_trait::async_trait;
 use countersign_conformance::memory::MemoryStorage;
 use countersign_domain::admin_key::AdminKey;
 use countersign_domain::admission::{Block, Standing};
+use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
+use countersign_domain::event::{Event, Pseudonym};
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::group::{GroupName, Membership};
-use countersign_domain::id::{AdminKeyId, ClientId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::id::{AdminKeyId, ClientId, EventId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
@@ -27,17 +29,20 @@ use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
-    BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, ClientStore, Clock, CompleteLogin,
-    ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteResource,
-    DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailPut, EndAccess, FindUses,
-    ForgetDocuments, ForgetUnused, GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore,
-    KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet,
-    OpenSession, PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail,
-    RedeemCode, Redeemed, RegisterClient, Registered, ReplayStore, RequestStore, ResourceCreated,
-    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken,
-    Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, CheckpointAt, ClientStore, Clock,
+    CompleteLogin, ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount,
+    DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
+    EmailPut, EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventStore, FindUses,
+    ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore,
+    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
+    MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person, PersonListed,
+    PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
+    RemoveSigningKey, ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated,
+    ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
+    RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse, SessionClient, SessionContinued,
+    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore,
+    TokensIssued, UnlinkWallet, UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore,
+    WalletUnlinked, WithdrawSigningKey,
 };
 use countersign_ports::{
     AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, IfClientUnchanged, IfGroupUnchanged,
@@ -120,13 +125,13 @@ macro_rules! breakable {
 
 breakable!(ClientStore {
     register_client(command: RegisterClient) -> Registered;
-    update_client(client: Client) -> bool;
+    update_client(command: UpdateClient) -> bool;
     change_resources(command: ChangeResources) -> bool;
     change_access(command: ChangeAccess) -> bool;
     rotate_secret(command: RotateSecret) -> bool;
     note_secret_uses(uses: Vec<SecretUse>) -> ();
     secrets_of(client: ClientId) -> Vec<SecretRecord>;
-    delete_client(id: ClientId) -> bool;
+    delete_client(command: DeleteClient) -> bool;
     if_client_unchanged(command: IfClientUnchanged) -> bool;
     find_client(id: ClientId) -> Option<Client>;
     list_clients(after: Option<ClientId>, limit: u32) -> Vec<Client>;
@@ -161,8 +166,8 @@ breakable!(SessionStore {
     continue_session(command: ContinueSession) -> SessionContinued;
     sign_out(command: SignOut) -> bool;
     clients_of_sessions(user: UserId) -> Vec<SessionClient>;
-    end_session(user: UserId, id: SessionId) -> bool;
-    end_sessions(user: UserId) -> u64;
+    end_session(command: EndSession) -> bool;
+    end_sessions(command: EndSessions) -> u64;
 });
 breakable!(AccountStore {
     consents_at(user: UserId, client: ClientId) -> Vec<Consent>;
@@ -185,8 +190,8 @@ impl GroupStore for Breakable {
         self.inner.retitle_group(command).await
     }
 
-    async fn delete_group(&self, name: &GroupName) -> Result<bool, StoreError> {
-        self.inner.delete_group(name).await
+    async fn delete_group(&self, command: DeleteGroup) -> Result<bool, StoreError> {
+        self.inner.delete_group(command).await
     }
 
     async fn if_group_unchanged(&self, command: IfGroupUnchanged) -> Result<bool, StoreError> {
@@ -243,8 +248,8 @@ impl BlockStore for Breakable {
         self.inner.put_block(command).await
     }
 
-    async fn remove_block(&self, who: &Blocked) -> Result<bool, StoreError> {
-        self.inner.remove_block(who).await
+    async fn remove_block(&self, command: RemoveBlock) -> Result<bool, StoreError> {
+        self.inner.remove_block(command).await
     }
 
     async fn end_access(&self, command: EndAccess) -> Result<AccessEnded, StoreError> {
@@ -313,12 +318,12 @@ impl KeyStore for Breakable {
         self.inner.add_signing_key(command).await
     }
 
-    async fn withdraw_signing_key(&self, kid: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
-        self.inner.withdraw_signing_key(kid, now).await
+    async fn withdraw_signing_key(&self, command: WithdrawSigningKey) -> Result<bool, StoreError> {
+        self.inner.withdraw_signing_key(command).await
     }
 
-    async fn remove_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
-        self.inner.remove_signing_key(kid).await
+    async fn remove_signing_key(&self, command: RemoveSigningKey) -> Result<bool, StoreError> {
+        self.inner.remove_signing_key(command).await
     }
 
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
@@ -363,3 +368,17 @@ pub(super) async fn break_after(world: &World, storage: &Breakable, calls: i64) 
     world.clock.wait(Duration::from_secs(1)).await;
     storage.calls_left.store(calls, Ordering::SeqCst);
 }
+
+breakable!(EventStore {
+    record_event(event: Event) -> bool;
+    list_events(filter: &EventFilter, page: EventPage) -> Vec<Event>;
+    find_event(id: EventId) -> Option<FoundEvent>;
+    fresh_events(limit: u32) -> Vec<Event>;
+    seal_events(command: SealEvents) -> Sealed;
+    last_checkpoint() -> Option<SignedCheckpoint>;
+    checkpoints(after: u64, limit: u32) -> Vec<CheckpointAt>;
+    sealed_events(after: u64, limit: u32) -> Vec<EventAt>;
+    count_events_of(pseudonym: Pseudonym) -> u64;
+    forget_events(command: ForgetEvents) -> u64;
+    take_lease(command: TakeLease) -> bool;
+});

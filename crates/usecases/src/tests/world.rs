@@ -33,6 +33,7 @@ use url::Url;
 use crate::clients::open_resource::open_resources;
 use crate::clients::register_client::register_client;
 use crate::context::blocks::Blocks;
+use crate::context::cause::EventPolicy;
 use crate::context::clients::Clients;
 use crate::context::resources::Resources;
 use crate::sign_in::begin_authorization::{Begun, begin_authorization};
@@ -157,6 +158,7 @@ impl World {
                 client_documents: true,
                 synthetic_email: false,
                 assertion_audience: AssertionAudience::default(),
+                events: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
                 playground: false,
             },
         };
@@ -177,7 +179,7 @@ impl World {
     pub(super) async fn decide(&self, client: &TestClient, rule: &str, release: Release) {
         let rule = Some(AccessRule::parse(rule).unwrap());
         let client = ClientId::named(&client.id).unwrap();
-        let command = ChangeAccess { client, rule, release: Some(release) };
+        let command = ChangeAccess { client, rule, release: Some(release), event: None };
         assert!(self.context.clients.change_access(command).await.unwrap());
     }
 
@@ -185,8 +187,8 @@ impl World {
     pub(super) async fn join(&self, group: &str, member: Member) {
         let (name, now) = (GroupName::parse(group).unwrap(), self.context.clock.now());
         let group = Group { name: name.clone(), title: None, created_at: now };
-        self.context.storage.create_group(CreateGroup { group }).await.unwrap();
-        let command = ChangeMember { group: name, member, now };
+        self.context.storage.create_group(CreateGroup { group, event: None }).await.unwrap();
+        let command = ChangeMember { group: name, member, now, event: None };
         assert_eq!(self.context.storage.add_member(command).await.unwrap(), MemberAdded::Added);
     }
 

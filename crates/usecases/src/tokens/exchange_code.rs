@@ -156,7 +156,7 @@ pub(crate) async fn redeem_presented(
         | CodeRejected::VerifierUnexpected => None,
     };
     if let Some(reason) = reason {
-        context.storage.revoke_grant(RevokeGrant { id: grant.id, reason, now }).await?;
+        context.storage.revoke_grant(RevokeGrant { id: grant.id, reason, now, event: None }).await?;
         tracing::warn!(client.id = %client.id, grant.id = %grant.id, reason = reason.name(), "grant revoked");
     }
     Err(rejected(context, client, presented, why))

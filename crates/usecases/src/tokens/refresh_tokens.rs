@@ -164,7 +164,7 @@ async fn refuse(
     match rejected {
         RefreshRejected::Reused => {
             let reason = RevocationReason::RefreshReused;
-            context.storage.revoke_grant(RevokeGrant { id: grant, reason, now }).await?;
+            context.storage.revoke_grant(RevokeGrant { id: grant, reason, now, event: None }).await?;
             tracing::warn!(grant.id = %grant, reason = reason.name(), "grant revoked");
         }
         RefreshRejected::OtherToken

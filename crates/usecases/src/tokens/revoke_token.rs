@@ -44,7 +44,7 @@ pub async fn revoke_token(context: &Context, revoke: RevokeToken) -> Result<(), 
     let (id, access_hash) = (read.id, SecretHash::of(&revoke.token));
     // What a token says about itself is true if storage has its hash. Otherwise nothing is revoked.
     if read.client == client.wire_id() {
-        context.storage.revoke_token(ports::RevokeToken { id, access_hash, now }).await?;
+        context.storage.revoke_token(ports::RevokeToken { id, access_hash, now, event: None }).await?;
         return Ok(());
     }
     let found = context.storage.find_access(id).await?;
@@ -67,6 +67,6 @@ async fn revoke_refresh(
         return Err(RevokeTokenError::OtherClient);
     }
     let reason = RevocationReason::ClientRequest;
-    context.storage.revoke_grant(RevokeGrant { id: found.grant.id, reason, now }).await?;
+    context.storage.revoke_grant(RevokeGrant { id: found.grant.id, reason, now, event: None }).await?;
     Ok(())
 }

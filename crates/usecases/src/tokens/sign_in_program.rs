@@ -296,6 +296,7 @@ fn login(
         code_expires_at: now,
         forget_after: says.expires_at,
         session: None,
+        event: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use countersign_conformance::fakes::ManualClock;
 use countersign_conformance::memory::MemoryStorage;
 use countersign_domain::signing_key::{KeyState, SealedKey};
-use countersign_ports::{AddSigningKey, KeyAdded, StoreError};
+use countersign_ports::{AddSigningKey, KeyAdded, RemoveSigningKey, StoreError, WithdrawSigningKey};
 
 use super::*;
 use crate::OsEntropy;
@@ -57,7 +57,7 @@ async fn d_16_the_one_key_of_the_release_before_stays_and_the_others_join_it() {
     let store = MemoryStorage::default();
     let times = KeyTimes { created_at: NOW, active_from: NOW };
     let key = es256().seal(&secret(), times, &OsEntropy);
-    let command = AddSigningKey { key: key.clone(), unless_after: OffsetDateTime::UNIX_EPOCH };
+    let command = AddSigningKey { key: key.clone(), unless_after: OffsetDateTime::UNIX_EPOCH, event: None };
     store.add_signing_key(command).await.unwrap();
     let signer = open(&store, NOW + Duration::days(1)).await.unwrap();
     assert_eq!((kids(&signer).len(), signs_with(&signer).await), (3, key.kid));
@@ -106,7 +106,7 @@ async fn what_a_withdrawn_key_signed_is_no_id_token_any_more_and_it_is_not_publi
     let old = signs_with(&signer).await;
     let hint = signer.sign_id_token(ACCESS_ALGORITHM, &fixtures::id_token_claims()).await.unwrap();
     let token = signer.sign_access_token(&claims()).await.unwrap();
-    store.withdraw_signing_key(&old, NOW).await.unwrap();
+    store.withdraw_signing_key(WithdrawSigningKey { kid: old.clone(), now: NOW, event: None }).await.unwrap();
     make_due_keys(&store, &secret(), &OsEntropy, NOW, None).await.unwrap();
     reload(&signer, &store, NOW).await;
     assert!(signs_with(&signer).await != old && !kids(&signer).contains(&old));
@@ -128,12 +128,12 @@ impl KeyStore for Faster {
         self.0.add_signing_key(command).await
     }
 
-    async fn withdraw_signing_key(&self, kid: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
-        self.0.withdraw_signing_key(kid, now).await
+    async fn withdraw_signing_key(&self, command: WithdrawSigningKey) -> Result<bool, StoreError> {
+        self.0.withdraw_signing_key(command).await
     }
 
-    async fn remove_signing_key(&self, kid: &str) -> Result<bool, StoreError> {
-        self.0.remove_signing_key(kid).await
+    async fn remove_signing_key(&self, command: RemoveSigningKey) -> Result<bool, StoreError> {
+        self.0.remove_signing_key(command).await
     }
 
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
@@ -153,7 +153,7 @@ async fn a_start_with_another_secret_fails_and_makes_no_key() {
     let store = MemoryStorage::default();
     let times = KeyTimes { created_at: NOW, active_from: NOW };
     let key = es256().seal(&OperatorSecret::generate(&OsEntropy), times, &OsEntropy);
-    let command = AddSigningKey { key, unless_after: OffsetDateTime::UNIX_EPOCH };
+    let command = AddSigningKey { key, unless_after: OffsetDateTime::UNIX_EPOCH, event: None };
     store.add_signing_key(command).await.unwrap();
     assert!(matches!(open(&store, NOW).await.unwrap_err(), KeyError::WrongSecret { .. }));
     assert_eq!(store.signing_keys().await.unwrap().len(), 1);
@@ -166,7 +166,7 @@ async fn a_running_signer_keeps_its_keys_when_a_new_one_does_not_open() {
     let before = signer.public_keys();
     let times = KeyTimes { created_at: NOW, active_from: NOW + Duration::DAY };
     let key = es256().seal(&OperatorSecret::generate(&OsEntropy), times, &OsEntropy);
-    store.add_signing_key(AddSigningKey { key, unless_after: NOW }).await.unwrap();
+    store.add_signing_key(AddSigningKey { key, unless_after: NOW, event: None }).await.unwrap();
     let error = signer.reload(&store, &secret(), NOW).await.unwrap_err();
     assert!(matches!(error, KeyError::WrongSecret { .. }));
     assert_eq!(signer.public_keys(), before);

@@ -2,8 +2,10 @@
 
 use std::net::SocketAddr;
 
+use time::Duration;
+
 use super::{Preset, Privacy, Setting, Spec};
-use crate::config::{LogAddresses, LogFormat, parse};
+use crate::config::{AddressDetail, LogFormat, parse};
 
 pub(crate) static LOG: Setting<String> = Setting {
     spec: Spec {
@@ -30,7 +32,7 @@ pub(crate) static LOG_FORMAT: Setting<LogFormat> = Setting {
     parse: parse::log_format,
 };
 
-pub(crate) static LOG_ADDRESSES: Setting<LogAddresses> = Setting {
+pub(crate) static LOG_ADDRESSES: Setting<AddressDetail> = Setting {
     spec: Spec {
         name: "log_addresses",
         file_key: None,
@@ -41,7 +43,34 @@ pub(crate) static LOG_ADDRESSES: Setting<LogAddresses> = Setting {
         preset: Preset::Text("network"),
         privacy: Privacy::Public,
     },
-    parse: parse::log_addresses,
+    parse: parse::address_detail,
+};
+
+pub(crate) static EVENT_RETENTION: Setting<Duration> = Setting {
+    spec: Spec {
+        name: "event_retention",
+        file_key: None,
+        doc: "How long events are kept: what happened, who did it, and when (docs/events.md). With 0 none are \
+              written, and those that were are deleted.",
+        takes: "seconds, 3600 (an hour) to 315360000 (ten years), or 0 to keep none",
+        preset: Preset::Text("7776000"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::event_retention,
+};
+
+pub(crate) static EVENT_ADDRESSES: Setting<AddressDetail> = Setting {
+    spec: Spec {
+        name: "event_addresses",
+        file_key: None,
+        doc: "How much events tell of the IP addresses of those who sign in: `network` cuts them to the first \
+              24 bits (IPv4) or 48 bits (IPv6), `full` tells all of them. Behind a proxy, set \
+              `trusted_proxies` too.",
+        takes: "network or full",
+        preset: Preset::Text("network"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::address_detail,
 };
 
 pub(crate) static METRICS: Setting<bool> = Setting {

@@ -11,7 +11,7 @@ const SECOND: Duration = Duration::SECOND;
 
 async fn registered(storage: &MemoryStorage) -> (ClientId, KnownSecret) {
     let client = fixtures::client();
-    storage.register_client(RegisterClient { client: client.clone() }).await.unwrap();
+    storage.register_client(RegisterClient { client: client.clone(), event: None }).await.unwrap();
     (client.id, current_of(&client))
 }
 

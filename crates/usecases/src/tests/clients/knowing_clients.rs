@@ -10,7 +10,7 @@ use countersign_conformance::fakes::ManualClock;
 use countersign_conformance::memory::MemoryStorage;
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
-use countersign_ports::{Clock, RegisterClient, Storage};
+use countersign_ports::{Clock, DeleteClient, RegisterClient, Storage, UpdateClient};
 use time::OffsetDateTime;
 use tokio::sync::Mutex;
 
@@ -78,7 +78,11 @@ async fn a_client_is_used_for_a_fifth_of_a_second_after_it_was_asked_for() {
     let id = id_of(&world.client().await);
     assert_eq!(name_at(context, id).await.as_deref(), Some("Photo Album"));
     // Changed through the raw port, because every other way waits.
-    world.storage.update_client(renamed(context, id).await).await.unwrap();
+    world
+        .storage
+        .update_client(UpdateClient { client: renamed(context, id).await, event: None })
+        .await
+        .unwrap();
     clock.wait(Duration::from_millis(199)).await;
     assert_eq!(name_at(context, id).await.as_deref(), Some("Photo Album"));
     clock.wait(Duration::from_millis(1)).await;
@@ -90,9 +94,9 @@ async fn a_client_that_is_not_there_is_never_remembered() {
     let [here, there] = replicas();
     let client = there.client().await;
     let stored = there.storage.find_client(id_of(&client)).await.unwrap().unwrap();
-    there.storage.delete_client(stored.id).await.unwrap();
+    there.storage.delete_client(DeleteClient { id: stored.id, event: None }).await.unwrap();
     assert_eq!(name_at(&here.context, stored.id).await, None);
-    let again = RegisterClient { client: stored.clone() };
+    let again = RegisterClient { client: stored.clone(), event: None };
     there.storage.register_client(again).await.unwrap();
     assert_eq!(name_at(&here.context, stored.id).await.as_deref(), Some("Photo Album"));
 }

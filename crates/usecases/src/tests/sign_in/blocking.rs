@@ -162,12 +162,15 @@ impl Ready {
         [
             Box::pin(async move {
                 let block = Block { at: clock.now(), reason: None };
-                storage.put_block(PutBlock { who: first, block }).await.unwrap();
+                storage.put_block(PutBlock { who: first, block, event: None }).await.unwrap();
             }),
             Box::pin(async move {
                 waiting.wait(Duration::from_millis(220)).await;
                 let (reason, now) = (RevocationReason::Blocked, waiting.now());
-                ending.end_access(EndAccess { who: second, reason, keeps: None, now }).await.unwrap();
+                ending
+                    .end_access(EndAccess { who: second, reason, keeps: None, now, event: None })
+                    .await
+                    .unwrap();
             }),
         ]
     }

@@ -295,6 +295,7 @@ async fn whoever_lost_the_group_between_login_and_exchange_gets_no_tokens() {
         group: GroupName::parse("staff").unwrap(),
         member: Member::Wallet(toy("toy-ann")),
         now: world.context.clock.now(),
+        event: None,
     };
     assert!(world.context.storage.remove_member(command).await.unwrap());
     let refused = world.exchange(&client, &code).await.unwrap_err().refusal();

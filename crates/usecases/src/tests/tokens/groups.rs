@@ -67,8 +67,12 @@ async fn told(world: &World, client: &TestClient, tokens: &TokenAnswer) -> [Valu
 }
 
 async fn leave(world: &World, group: &str, member: Member) {
-    let command =
-        ChangeMember { group: GroupName::parse(group).unwrap(), member, now: world.context.clock.now() };
+    let command = ChangeMember {
+        group: GroupName::parse(group).unwrap(),
+        member,
+        now: world.context.clock.now(),
+        event: None,
+    };
     assert!(world.context.storage.remove_member(command).await.unwrap());
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use countersign_conformance::memory::MemoryStorage;
+use countersign_domain::event::Pseudonym;
 use countersign_domain::id::ClientId;
 use countersign_domain::secret::Secret;
 use countersign_ports::{DeleteAccount, Storage, StoreError};
@@ -126,7 +127,12 @@ async fn a_080_a_remembered_token_goes_with_its_user() {
     let (replicas, client, tokens) = known().await;
     let context = &replicas[0].context;
     let subject = replicas[0].user_info(&tokens).await.unwrap().subject;
-    let delete = DeleteAccount { user: subject, now: context.clock.now() };
+    let delete = DeleteAccount {
+        user: subject,
+        now: context.clock.now(),
+        pseudonym: Pseudonym::new([0; 16]),
+        event: None,
+    };
     assert!(context.storage.delete_account(delete).await.unwrap());
     is_dead_everywhere(&replicas, &client, &tokens).await;
 }

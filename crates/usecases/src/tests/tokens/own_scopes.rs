@@ -456,7 +456,7 @@ async fn a_scope_that_needs_a_group_follows_the_group() {
     let alone = exchange(&world, &client, &alone, &[]).await.unwrap();
     let group = GroupName::parse("staff").unwrap();
     let now = world.context.clock.now();
-    let leave = ChangeMember { group, member: Member::Wallet(toy("toy-ann")), now };
+    let leave = ChangeMember { group, member: Member::Wallet(toy("toy-ann")), now, event: None };
     assert!(world.context.storage.remove_member(leave).await.unwrap());
     let rest = refresh(&world, &client, &tokens, None, &[]).await.unwrap();
     assert_eq!(says(&world, &rest), of(PHOTOS, "photos.read"));

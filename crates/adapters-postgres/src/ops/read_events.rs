@@ -1,0 +1,286 @@
+//! Look-ups of events and checkpoints. Each is one statement and so sees one state of the database, however
+//! many events are being sealed.
+
+use countersign_domain::checkpoint::SignedCheckpoint;
+use countersign_domain::event::{Event, EventKind, Pseudonym};
+use countersign_domain::id::EventId;
+use countersign_ports::{
+    CheckpointAt, EventAt, EventFilter, EventOrder, EventPage, EventSubject, FoundEvent,
+};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary, Text, Uuid as SqlUuid};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::error::OpResult;
+use crate::rows::checkpoint::{CheckpointRow, CheckpointSql};
+use crate::rows::event::{AskedPage, EventRow, EventSql, FoundRow, FoundSql, SealedRow, SealedSql};
+use crate::statement::statement;
+
+pub(crate) fn list_events(
+    connection: &mut PgConnection,
+    filter: &EventFilter,
+    page: EventPage,
+) -> OpResult<Vec<Event>> {
+    let Some((lowest, highest)) = bounds(filter, page) else { return Ok(Vec::new()) };
+    let kinds: Vec<&str> = filter.kinds.iter().map(|kind| kind.name()).collect();
+    let (is_about_somebody, is_about_client) = (filter.who.is_some(), filter.client.is_some());
+    let of_kind = if is_about_somebody || is_about_client { Vec::new() } else { kinds.clone() };
+    let of_client = match (is_about_client && !is_about_somebody, kinds.is_empty()) {
+        (false, _) => Vec::new(),
+        (true, false) => kinds.clone(),
+        (true, true) => EventKind::ALL.iter().map(|kind| kind.name()).collect(),
+    };
+    let (user, pseudonym, wallet) = match &filter.who {
+        Some(EventSubject::User(user)) => (Some(user.as_uuid()), None, None),
+        Some(EventSubject::Deleted(pseudonym)) => (None, Some(pseudonym.as_bytes().as_slice()), None),
+        Some(EventSubject::Wallet(wallet)) => (None, None, Some(wallet)),
+        None => (None, None, None),
+    };
+    let (family, address) = (wallet.map(|wallet| &*wallet.family), wallet.map(|wallet| &*wallet.address));
+    let client = filter.client.map(|client| client.as_uuid());
+    let everything = !is_about_somebody && !is_about_client && kinds.is_empty();
+    let kinds = (!kinds.is_empty()).then_some(kinds);
+    let asked = AskedPage {
+        user,
+        pseudonym,
+        family,
+        address,
+        client,
+        kinds,
+        of_client,
+        of_kind,
+        everything,
+        lowest,
+        highest,
+        limit: page.limit.into(),
+    };
+    let rows: Vec<EventRow> = match page.order {
+        EventOrder::NewestFirst => NewestPage { asked }.load(connection)?,
+        EventOrder::OldestFirst => OldestPage { asked }.load(connection)?,
+    };
+    events(rows)
+}
+
+pub(crate) fn find_event(connection: &mut PgConnection, id: EventId) -> OpResult<Option<FoundEvent>> {
+    let row: Option<FoundRow> = FindEvent { id: id.as_uuid() }.get_result(connection).optional()?;
+    Ok(row.map(FoundEvent::try_from).transpose()?)
+}
+
+pub(crate) fn fresh_events(connection: &mut PgConnection, limit: u32) -> OpResult<Vec<Event>> {
+    let rows: Vec<EventRow> = OldestFresh { limit: limit.into() }.load(connection)?;
+    events(rows)
+}
+
+pub(crate) fn last_checkpoint(connection: &mut PgConnection) -> OpResult<Option<SignedCheckpoint>> {
+    let row: Option<CheckpointRow> = LastCheckpoint {}.get_result(connection).optional()?;
+    Ok(row.map(SignedCheckpoint::try_from).transpose()?)
+}
+
+pub(crate) fn find_checkpoint(
+    connection: &mut PgConnection,
+    number: u64,
+) -> OpResult<Option<SignedCheckpoint>> {
+    let number = i64::try_from(number).unwrap_or(i64::MAX);
+    let row: Option<CheckpointRow> = FindCheckpoint { number }.get_result(connection).optional()?;
+    Ok(row.map(SignedCheckpoint::try_from).transpose()?)
+}
+
+/// Rows that no `after` leads to are told of at the beginning.
+pub(crate) fn checkpoints(
+    connection: &mut PgConnection,
+    after: u64,
+    limit: u32,
+) -> OpResult<Vec<CheckpointAt>> {
+    let mut found = Vec::new();
+    if after == 0 {
+        let strays: i64 = StrayCheckpoints { first: FIRST }.get_result(connection)?;
+        found.extend((strays > 0).then(|| CheckpointAt::Unreadable {
+            number: 0,
+            problem: format!("{strays} rows with numbers before the first"),
+        }));
+    }
+    let later = Checkpoints { after: i64::try_from(after).unwrap_or(i64::MAX), limit: limit.into() };
+    let rows: Vec<CheckpointRow> = later.load(connection)?;
+    found.extend(rows.into_iter().map(CheckpointAt::from));
+    Ok(found)
+}
+
+/// Rows that no `after` leads to are told of at the beginning.
+pub(crate) fn sealed_events(connection: &mut PgConnection, after: u64, limit: u32) -> OpResult<Vec<EventAt>> {
+    let mut found = Vec::new();
+    if after == 0 {
+        let strays: i64 = StrayEvents { first: FIRST }.get_result(connection)?;
+        found.extend((strays > 0).then(|| EventAt::Unreadable {
+            position: 0,
+            problem: format!("{strays} rows at positions before the first"),
+        }));
+    }
+    let later = SealedEvents { after: i64::try_from(after).unwrap_or(i64::MAX), limit: limit.into() };
+    let rows: Vec<SealedRow> = later.load(connection)?;
+    found.extend(rows.into_iter().map(EventAt::from));
+    Ok(found)
+}
+
+pub(crate) fn count_events_of(connection: &mut PgConnection, pseudonym: Pseudonym) -> OpResult<u64> {
+    let deletion = EventKind::AccountDeleted.name();
+    let count = CountEventsOf { pseudonym: pseudonym.as_bytes().as_slice(), deletion };
+    let events: i64 = count.get_result(connection)?;
+    Ok(u64::try_from(events).unwrap_or_default())
+}
+
+/// The first position, and the number of the first checkpoint.
+const FIRST: i64 = 1;
+
+/// The lowest and the highest id of a page. The time of an event is in the first 48 bits of its id.
+fn bounds(filter: &EventFilter, page: EventPage) -> Option<(Uuid, Uuid)> {
+    let first_of = |time: OffsetDateTime| {
+        let millis = time.unix_timestamp_nanos() / 1_000_000;
+        u128::try_from(millis).unwrap_or_default() << 80
+    };
+    let mut lowest = filter.since.map_or(0, first_of);
+    let mut highest = match filter.until {
+        Some(until) => first_of(until).checked_sub(1)?,
+        None => u128::MAX,
+    };
+    let after = page.after.map(|after| after.as_uuid().as_u128());
+    match (after, page.order) {
+        (None, _) => {}
+        (Some(after), EventOrder::NewestFirst) => highest = highest.min(after.checked_sub(1)?),
+        (Some(after), EventOrder::OldestFirst) => lowest = lowest.max(after.checked_add(1)?),
+    }
+    Some((Uuid::from_u128(lowest), Uuid::from_u128(highest)))
+}
+
+fn events(rows: Vec<EventRow>) -> OpResult<Vec<Event>> {
+    let events: Result<Vec<_>, _> = rows.into_iter().map(Event::try_from).collect();
+    Ok(events?)
+}
+
+/// The columns of an event, in the order of [`EventSql`].
+macro_rules! columns {
+    () => {
+        "id, kind, actor, user_id, pseudonym, family, chain, address, client_id, peer, request, details"
+    };
+}
+
+/// Declares the statement for pages in one order.
+///
+/// Fresh events are read as they come. Of the sealed ones, each part of the union finds its own by an index,
+/// or nothing if it is not asked: events about somebody; events of each kind about a client; events of each
+/// kind; and all events. So no page reads more than the events about one person, or `limit` for each kind.
+macro_rules! page {
+    ($(#[$doc:meta])* $name:ident, $order:literal) => {
+        statement! {
+            $(#[$doc])*
+            $name<'a> {
+                ..asked: AskedPage<'a>,
+            } -> EventSql = concat!(
+                "SELECT ", columns!(), " FROM ( \
+                  (SELECT ", columns!(), " FROM fresh_events \
+                    WHERE id BETWEEN :asked.lowest AND :asked.highest \
+                      AND (:asked.user IS NULL OR user_id = :asked.user) \
+                      AND (:asked.pseudonym IS NULL OR pseudonym = :asked.pseudonym) \
+                      AND (:asked.address IS NULL OR (address = :asked.address AND family = :asked.family \
+                        AND user_id IS NULL AND pseudonym IS NULL)) \
+                      AND (:asked.client IS NULL OR client_id = :asked.client) AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
+                    ORDER BY id ", $order, " LIMIT :asked.limit) \
+                  UNION ALL \
+                  (SELECT ", columns!(), " FROM events \
+                    WHERE user_id = :asked.user AND id BETWEEN :asked.lowest AND :asked.highest \
+                      AND (:asked.client IS NULL OR client_id = :asked.client) AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
+                    ORDER BY id ", $order, " LIMIT :asked.limit) \
+                  UNION ALL \
+                  (SELECT ", columns!(), " FROM events \
+                    WHERE pseudonym = :asked.pseudonym AND id BETWEEN :asked.lowest AND :asked.highest \
+                      AND (:asked.client IS NULL OR client_id = :asked.client) AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
+                    ORDER BY id ", $order, " LIMIT :asked.limit) \
+                  UNION ALL \
+                  (SELECT ", columns!(), " FROM events \
+                    WHERE address = :asked.address AND family = :asked.family AND user_id IS NULL AND pseudonym IS NULL \
+                      AND id BETWEEN :asked.lowest AND :asked.highest \
+                      AND (:asked.client IS NULL OR client_id = :asked.client) AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
+                    ORDER BY id ", $order, " LIMIT :asked.limit) \
+                  UNION ALL \
+                  (SELECT of_client.* FROM unnest(:asked.of_client) AS wanted (word) CROSS JOIN LATERAL ( \
+                    SELECT ", columns!(), " FROM events \
+                    WHERE client_id = :asked.client AND kind = wanted.word AND id BETWEEN :asked.lowest AND :asked.highest \
+                    ORDER BY id ", $order, " LIMIT :asked.limit) AS of_client) \
+                  UNION ALL \
+                  (SELECT of_kind.* FROM unnest(:asked.of_kind) AS wanted (word) CROSS JOIN LATERAL ( \
+                    SELECT ", columns!(), " FROM events \
+                    WHERE kind = wanted.word AND id BETWEEN :asked.lowest AND :asked.highest \
+                    ORDER BY id ", $order, " LIMIT :asked.limit) AS of_kind) \
+                  UNION ALL \
+                  (SELECT ", columns!(), " FROM events \
+                    WHERE :asked.everything AND id BETWEEN :asked.lowest AND :asked.highest \
+                    ORDER BY id ", $order, " LIMIT :asked.limit) \
+                ) AS page ORDER BY id ", $order, " LIMIT :asked.limit"
+            )
+        }
+    };
+}
+
+page! { NewestPage, "DESC" }
+
+page! { OldestPage, "ASC" }
+
+statement! {
+    FindEvent { id: Uuid as SqlUuid } -> FoundSql = concat!(
+        "SELECT ", columns!(), ", NULL AS position FROM fresh_events WHERE id = :id \
+        UNION ALL SELECT ", columns!(), ", position FROM events WHERE id = :id LIMIT 1"
+    )
+}
+
+statement! {
+    OldestFresh { limit: i64 as BigInt } -> EventSql = concat!(
+        "SELECT ", columns!(), " FROM fresh_events ORDER BY id LIMIT :limit"
+    )
+}
+
+/// The columns of a checkpoint, in the order of [`CheckpointSql`]. A time that we cannot represent is absent.
+macro_rules! checkpoint_columns {
+    () => {
+        "number, CASE WHEN sealed_at >= '0001-01-01Z' AND sealed_at < '9999-01-01Z' THEN sealed_at END, \
+        first_position, events, root, previous, kept_from, jws"
+    };
+}
+
+statement! {
+    LastCheckpoint {} -> CheckpointSql = concat!(
+        "SELECT ", checkpoint_columns!(), " FROM checkpoints ORDER BY number DESC LIMIT 1"
+    )
+}
+
+statement! {
+    FindCheckpoint { number: i64 as BigInt } -> CheckpointSql = concat!(
+        "SELECT ", checkpoint_columns!(), " FROM checkpoints WHERE number = :number"
+    )
+}
+
+statement! {
+    Checkpoints { after: i64 as BigInt, limit: i64 as BigInt } -> CheckpointSql = concat!(
+        "SELECT ", checkpoint_columns!(), " FROM checkpoints WHERE number > :after ORDER BY number LIMIT :limit"
+    )
+}
+
+statement! {
+    StrayCheckpoints { first: i64 as BigInt } -> BigInt = "SELECT count(*) FROM checkpoints WHERE number < :first"
+}
+
+statement! {
+    SealedEvents { after: i64 as BigInt, limit: i64 as BigInt } -> SealedSql = concat!(
+        "SELECT position, ", columns!(), ", salt, commitment FROM events \
+        WHERE position > :after ORDER BY position LIMIT :limit"
+    )
+}
+
+statement! {
+    StrayEvents { first: i64 as BigInt } -> BigInt = "SELECT count(*) FROM events WHERE position < :first"
+}
+
+statement! {
+    CountEventsOf<'a> { pseudonym: &'a [u8] as Binary, deletion: &'static str as Text } -> BigInt = "\
+        SELECT (SELECT count(*) FROM fresh_events WHERE pseudonym = :pseudonym AND kind <> :deletion) \
+          + (SELECT count(*) FROM events WHERE pseudonym = :pseudonym AND kind <> :deletion)"
+}

@@ -1,0 +1,46 @@
+//! Sealed events that are old enough are deleted.
+
+use countersign_ports::ForgetEvents;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable};
+
+use crate::error::SqliteError;
+use crate::rows::checkpoint::stored;
+use crate::statement::statement;
+
+/// Whole checkpoints, each found by its first event that is left. Returns how many events were deleted.
+pub(crate) fn forget_events(
+    connection: &mut SqliteConnection,
+    command: &ForgetEvents,
+) -> Result<u64, SqliteError> {
+    let mut deleted = 0;
+    for _ in 0..command.checkpoints {
+        let oldest: Option<i64> = OldestSealed {}.get_result(connection)?;
+        let Some(oldest) = oldest else { break };
+        let next: Option<i64> = NextCheckpoint { oldest }.get_result(connection)?;
+        // An event that no checkpoint covers is not ours, and stays for whoever verifies.
+        let Some(next) = next.filter(|next| oldest < *next && *next <= stored(command.before)) else { break };
+        deleted += Forget { next }.execute(connection)?;
+    }
+    Ok(u64::try_from(deleted).unwrap_or(u64::MAX))
+}
+
+statement! {
+    OldestSealed {} -> Nullable<BigInt> = "SELECT min(position) FROM events WHERE position > 0"
+}
+
+statement! {
+    /// The position after the checkpoint of the oldest event. Those without events begin where the next one with
+    /// events begins, and come before it.
+    NextCheckpoint {
+        oldest: i64 as BigInt,
+    } -> Nullable<BigInt> = "\
+        SELECT (SELECT first_position + events FROM checkpoints WHERE first_position <= :oldest \
+        ORDER BY first_position DESC, number DESC LIMIT 1)"
+}
+
+statement! {
+    Forget {
+        next: i64 as BigInt,
+    } = "DELETE FROM events WHERE position > 0 AND position < :next"
+}

@@ -1,0 +1,342 @@
+//! Look-ups of events and checkpoints.
+//!
+//! Pages by client or by kind take so many rows of each kind that was asked for, from an index with the kind in it,
+//! and pages of everything go by id. So they take no longer among many events. Pages by person or wallet go
+//! through the events of that one.
+
+use countersign_domain::checkpoint::SignedCheckpoint;
+use countersign_domain::event::{Event, EventKind, Pseudonym};
+use countersign_domain::id::EventId;
+use countersign_ports::{
+    CheckpointAt, EventAt, EventFilter, EventOrder, EventPage, EventSubject, FoundEvent,
+};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use time::OffsetDateTime;
+
+use crate::error::SqliteError;
+use crate::rows::checkpoint::{CheckpointRow, CheckpointSql, checkpoint_columns, stored};
+use crate::rows::event::{Bytes, EventRow, EventSql, SealedRow, event_columns, sealed_types};
+use crate::statement::{row, statement};
+
+/// Several statements that see one state of the database: the one that the first of them saw. An event that is
+/// sealed meanwhile is neither left out nor shown twice.
+pub(crate) fn list_events(
+    connection: &mut SqliteConnection,
+    filter: &EventFilter,
+    page: EventPage,
+) -> Result<Vec<Event>, SqliteError> {
+    let (after, before) = bounds(filter, page);
+    let who = filter.who.as_ref();
+    let user = who.and_then(|who| match who {
+        EventSubject::User(user) => Some(user.as_uuid().into_bytes()),
+        EventSubject::Wallet(_) | EventSubject::Deleted(_) => None,
+    });
+    let pseudonym = who.and_then(|who| match who {
+        EventSubject::Deleted(pseudonym) => Some(pseudonym.as_bytes().as_slice()),
+        EventSubject::User(_) | EventSubject::Wallet(_) => None,
+    });
+    let wallet = who.and_then(|who| match who {
+        EventSubject::Wallet(wallet) => Some(wallet),
+        EventSubject::User(_) | EventSubject::Deleted(_) => None,
+    });
+    let kinds = spaced(&filter.kinds);
+    let within = |kind| Within {
+        after: &after,
+        before: &before,
+        kinds: &kinds,
+        kind,
+        user: user.as_ref().map(<[u8; 16]>::as_slice),
+        pseudonym,
+        family: wallet.map(|wallet| &*wallet.family),
+        address: wallet.map(|wallet| &*wallet.address),
+        client: filter.client.map(|client| client.as_uuid().into_bytes()),
+        limit: page.limit.into(),
+    };
+    let of_each = |connection: &mut SqliteConnection, kinds: &[EventKind], load: LoadPage| {
+        let pages = kinds.iter().map(|kind| load(connection, page.order, within(kind.name())));
+        pages.collect::<QueryResult<Vec<_>>>().map(|pages| pages.into_iter().flatten().collect())
+    };
+    connection.transaction(|connection| {
+        let fresh = page_of_fresh(connection, page.order, within(""))?;
+        let sealed: Vec<EventRow> = match (who, filter.client, filter.kinds.as_slice()) {
+            (Some(EventSubject::User(_)), _, _) => page_of_user(connection, page.order, within(""))?,
+            (Some(EventSubject::Deleted(_)), _, _) => page_of_deleted(connection, page.order, within(""))?,
+            (Some(EventSubject::Wallet(_)), _, _) => page_of_wallet(connection, page.order, within(""))?,
+            (None, Some(_), []) => of_each(connection, EventKind::ALL, page_of_client)?,
+            (None, Some(_), kinds) => of_each(connection, kinds, page_of_client)?,
+            (None, None, []) => page_of_all(connection, page.order, within(""))?,
+            (None, None, kinds) => of_each(connection, kinds, page_of_kind)?,
+        };
+        let tagged = |table| move |row: EventRow| (row.id.clone(), table, row);
+        let mut rows: Vec<_> = fresh.into_iter().map(tagged("fresh_events")).collect();
+        rows.extend(sealed.into_iter().map(tagged("events")));
+        rows.sort_by(|(one, ..), (other, ..)| match page.order {
+            EventOrder::OldestFirst => one.cmp(other),
+            EventOrder::NewestFirst => other.cmp(one),
+        });
+        // A kind that was asked for twice.
+        rows.dedup_by(|(one, ..), (other, ..)| one == other);
+        rows.truncate(usize::try_from(page.limit).unwrap_or(usize::MAX));
+        rows.into_iter().map(|(_, table, row)| row.event(table)).collect()
+    })
+}
+
+/// Two statements that see one state of the database.
+pub(crate) fn find_event(
+    connection: &mut SqliteConnection,
+    id: EventId,
+) -> Result<Option<FoundEvent>, SqliteError> {
+    let id = id.as_uuid();
+    let id = id.as_bytes().as_slice();
+    connection.transaction(|connection| {
+        if let Some(row) = (FindFresh { id }).get_result::<EventRow>(connection).optional()? {
+            return Ok(Some(FoundEvent { event: row.event("fresh_events")?, position: None }));
+        }
+        let sealed = FindSealed { id }.get_result::<(i64, EventRow)>(connection).optional()?;
+        let Some((position, row)) = sealed else { return Ok(None) };
+        Ok(Some(FoundEvent { event: row.event("events")?, position: u64::try_from(position).ok() }))
+    })
+}
+
+/// The oldest first.
+pub(crate) fn fresh_events(connection: &mut SqliteConnection, limit: u32) -> Result<Vec<Event>, SqliteError> {
+    let rows: Vec<EventRow> = OldestFresh { limit: limit.into() }.load(connection)?;
+    rows.into_iter().map(|row| row.event("fresh_events")).collect()
+}
+
+pub(crate) fn last_checkpoint(
+    connection: &mut SqliteConnection,
+) -> Result<Option<SignedCheckpoint>, SqliteError> {
+    let row = LastCheckpoint {}.get_result::<CheckpointRow>(connection).optional()?;
+    row.map(SignedCheckpoint::try_from).transpose()
+}
+
+pub(crate) fn find_checkpoint(
+    connection: &mut SqliteConnection,
+    number: u64,
+) -> Result<Option<CheckpointAt>, SqliteError> {
+    let find = FindCheckpoint { number: stored(number) };
+    Ok(find.get_result::<CheckpointRow>(connection).optional()?.map(CheckpointAt::from))
+}
+
+/// What has a number before the first is told of at the beginning, in one line.
+pub(crate) fn checkpoints(
+    connection: &mut SqliteConnection,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<CheckpointAt>, SqliteError> {
+    let mut found = Vec::new();
+    if after == 0 {
+        let strays: i64 = StrayCheckpoints {}.get_result(connection)?;
+        let problem = format!("{strays} rows with numbers before the first");
+        found.extend((strays > 0).then_some(CheckpointAt::Unreadable { number: 0, problem }));
+    }
+    let rows: Vec<CheckpointRow> =
+        Checkpoints { after: stored(after), limit: limit.into() }.load(connection)?;
+    found.extend(rows.into_iter().map(CheckpointAt::from));
+    found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(found)
+}
+
+/// What has a position before the first is told of at the beginning, in one line.
+pub(crate) fn sealed_events(
+    connection: &mut SqliteConnection,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<EventAt>, SqliteError> {
+    let mut found = Vec::new();
+    if after == 0 {
+        let strays: i64 = StrayEvents {}.get_result(connection)?;
+        let problem = format!("{strays} rows at positions before the first");
+        found.extend((strays > 0).then_some(EventAt::Unreadable { position: 0, problem }));
+    }
+    let rows: Vec<SealedRow> = SealedEvents { after: stored(after), limit: limit.into() }.load(connection)?;
+    found.extend(rows.into_iter().map(EventAt::from));
+    found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(found)
+}
+
+/// The event of the deletion itself is not counted.
+pub(crate) fn count_events_of(
+    connection: &mut SqliteConnection,
+    pseudonym: Pseudonym,
+) -> Result<u64, SqliteError> {
+    let (pseudonym, deletion) = (pseudonym.as_bytes().as_slice(), EventKind::AccountDeleted.name());
+    let count: i64 = CountEventsOf { pseudonym, deletion }.get_result(connection)?;
+    Ok(u64::try_from(count).unwrap_or_default())
+}
+
+/// The ids between which the events of a page lie, without these two. The time of an event is the first 48 bits of
+/// its id. Every id sorts after the empty one, and before one that is longer than an id and has only ones.
+fn bounds(filter: &EventFilter, page: EventPage) -> (Vec<u8>, Vec<u8>) {
+    let since = filter.since.and_then(|since| first_id_at(since).checked_sub(1));
+    let until = filter.until.map(first_id_at);
+    let cursor = page.after.map(|after| after.as_uuid().into_bytes().to_vec());
+    let bytes = |id: u128| id.to_be_bytes().to_vec();
+    let (mut after, mut before) = (since.map(bytes).unwrap_or_default(), vec![u8::MAX; 17]);
+    before = until.map(bytes).map_or(before.clone(), |until| until.min(before));
+    match (cursor, page.order) {
+        (None, _) => {}
+        (Some(cursor), EventOrder::OldestFirst) => after = after.max(cursor),
+        (Some(cursor), EventOrder::NewestFirst) => before = before.min(cursor),
+    }
+    (after, before)
+}
+
+/// The smallest id of an event at this time or later.
+fn first_id_at(time: OffsetDateTime) -> u128 {
+    let millis = (time.unix_timestamp_nanos() + 999_999).div_euclid(1_000_000);
+    u128::try_from(millis).unwrap_or(0) << 80
+}
+
+/// The names with a space around each, or nothing if there are none.
+fn spaced(kinds: &[EventKind]) -> String {
+    if kinds.is_empty() {
+        return String::new();
+    }
+    let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+    format!(" {} ", names.join(" "))
+}
+
+/// Loads a page by one of the statements below.
+type LoadPage = fn(&mut SqliteConnection, EventOrder, Within<'_>) -> QueryResult<Vec<EventRow>>;
+
+row! {
+    /// What a page can ask for. `kind` is the one kind of those statements that go by kind.
+    Within<'a> {
+        after: &'a [u8] as Binary,
+        before: &'a [u8] as Binary,
+        kinds: &'a str as Text,
+        kind: &'a str as Text,
+        user: Option<&'a [u8]> as Nullable<Binary>,
+        pseudonym: Option<&'a [u8]> as Nullable<Binary>,
+        family: Option<&'a str> as Nullable<Text>,
+        address: Option<&'a str> as Nullable<Text>,
+        client: Option<[u8; 16]> as Nullable<Binary>,
+        limit: i64 as BigInt,
+    }
+}
+
+/// Declares the statements of a page, one for each order: from which table by which index, and which rows the
+/// index finds.
+macro_rules! page {
+    ($(#[$doc:meta])* $load:ident: $newest:ident, $oldest:ident = $from:literal, $found:literal) => {
+        page! { @statement $newest = $from, $found, " DESC" }
+        page! { @statement $oldest = $from, $found, "" }
+
+        $(#[$doc])*
+        fn $load(
+            connection: &mut SqliteConnection,
+            order: EventOrder,
+            within: Within<'_>,
+        ) -> QueryResult<Vec<EventRow>> {
+            match order {
+                EventOrder::NewestFirst => $newest { within }.load(connection),
+                EventOrder::OldestFirst => $oldest { within }.load(connection),
+            }
+        }
+    };
+    (@statement $name:ident = $from:literal, $found:literal, $order:literal) => {
+        statement! {
+            $name<'a> {
+                ..within: Within<'a>,
+            } -> EventSql = concat!(
+                "SELECT ", event_columns!(), " FROM ", $from,
+                " WHERE id > :within.after AND id < :within.before AND ", $found,
+                " AND (:within.kinds = '' OR instr(:within.kinds, ' ' || kind || ' ') > 0) \
+                AND (:within.client IS NULL OR client_id = :within.client) \
+                ORDER BY id", $order, " LIMIT :within.limit"
+            )
+        }
+    };
+}
+
+page! {
+    /// Reads all fresh events: they are few, and sign-ins do not pay for an index.
+    page_of_fresh: NewestFresh, OldestFreshFirst = "fresh_events", "(:within.user IS NULL OR user_id = :within.user) \
+        AND (:within.pseudonym IS NULL OR pseudonym = :within.pseudonym) \
+        AND (:within.address IS NULL OR (address = :within.address AND family = :within.family \
+        AND user_id IS NULL AND pseudonym IS NULL))"
+}
+page! { page_of_all: NewestOfAll, OldestOfAll = "events", "TRUE" }
+page! { page_of_kind: NewestOfKind, OldestOfKind = "events INDEXED BY events_by_kind", "kind = :within.kind" }
+page! {
+    page_of_client: NewestOfClient, OldestOfClient = "events INDEXED BY events_by_client",
+    "client_id = :within.client AND kind = :within.kind"
+}
+page! { page_of_user: NewestOfUser, OldestOfUser = "events INDEXED BY events_by_user", "user_id = :within.user" }
+page! {
+    page_of_deleted: NewestOfDeleted, OldestOfDeleted = "events INDEXED BY events_by_pseudonym",
+    "pseudonym = :within.pseudonym"
+}
+page! {
+    page_of_wallet: NewestOfWallet, OldestOfWallet = "events INDEXED BY events_by_wallet",
+    "address = :within.address AND family = :within.family AND user_id IS NULL AND pseudonym IS NULL"
+}
+
+statement! {
+    FindFresh<'a> {
+        id: &'a [u8] as Binary,
+    } -> EventSql = concat!("SELECT ", event_columns!(), " FROM fresh_events WHERE id = :id")
+}
+
+statement! {
+    FindSealed<'a> {
+        id: &'a [u8] as Binary,
+    } -> (BigInt, EventSql) = concat!("SELECT position, ", event_columns!(), " FROM events WHERE id = :id")
+}
+
+statement! {
+    OldestFresh {
+        limit: i64 as BigInt,
+    } -> EventSql = concat!("SELECT ", event_columns!(), " FROM fresh_events ORDER BY id LIMIT :limit")
+}
+
+statement! {
+    LastCheckpoint {} -> CheckpointSql = concat!(
+        "SELECT ", checkpoint_columns!(), " FROM checkpoints ORDER BY number DESC LIMIT 1"
+    )
+}
+
+statement! {
+    FindCheckpoint {
+        number: i64 as BigInt,
+    } -> CheckpointSql = concat!("SELECT ", checkpoint_columns!(), " FROM checkpoints WHERE number = :number")
+}
+
+statement! {
+    Checkpoints {
+        after: i64 as BigInt,
+        limit: i64 as BigInt,
+    } -> CheckpointSql = concat!(
+        "SELECT ", checkpoint_columns!(), " FROM checkpoints WHERE number > :after ORDER BY number LIMIT :limit"
+    )
+}
+
+statement! {
+    StrayCheckpoints {} -> BigInt = "SELECT count(*) FROM checkpoints WHERE number < 1"
+}
+
+statement! {
+    SealedEvents {
+        after: i64 as BigInt,
+        limit: i64 as BigInt,
+    } -> (BigInt, Text, EventSql, Bytes, Bytes) = concat!(
+        "SELECT position, ", sealed_types!(), ", ", event_columns!(), ", salt, commitment \
+        FROM events WHERE position > :after ORDER BY position LIMIT :limit"
+    )
+}
+
+statement! {
+    StrayEvents {} -> BigInt = "SELECT count(*) FROM events WHERE position < 1"
+}
+
+statement! {
+    CountEventsOf<'a> {
+        pseudonym: &'a [u8] as Binary,
+        deletion: &'static str as Text,
+    } -> BigInt = "\
+        SELECT (SELECT count(*) FROM fresh_events WHERE pseudonym = :pseudonym AND kind <> :deletion) \
+        + (SELECT count(*) FROM events WHERE pseudonym = :pseudonym AND kind <> :deletion)"
+}

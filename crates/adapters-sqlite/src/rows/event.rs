@@ -1,0 +1,238 @@
+//! Rows of `fresh_events` and `events`.
+//!
+//! Whoever verifies events does not trust the database. So every column is read as bytes, whatever it holds, and
+//! of sealed events also its type: a text that is stored as a blob reads the same, and no index finds it.
+
+use countersign_domain::checkpoint::{Commitment, Salt, SealedEvent};
+use countersign_domain::event::{Actor, Details, Event, EventKind, EventPerson, Pseudonym};
+use countersign_domain::id::UserId;
+use countersign_domain::peer_address::PeerAddress;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::EventAt;
+use diesel::prelude::*;
+use diesel::sql_types::{Binary, Nullable, Text};
+use uuid::Uuid;
+
+use super::field::{FromUuid, Row};
+use crate::error::SqliteError;
+use crate::statement::row;
+
+row! {
+    /// An event as it is stored.
+    NewEvent<'a> {
+        id: [u8; 16] as Binary,
+        kind: &'static str as Text,
+        actor: String as Text,
+        user_id: Option<[u8; 16]> as Nullable<Binary>,
+        pseudonym: Option<&'a [u8]> as Nullable<Binary>,
+        family: Option<&'a str> as Nullable<Text>,
+        chain: Option<&'a str> as Nullable<Text>,
+        address: Option<&'a str> as Nullable<Text>,
+        client_id: Option<[u8; 16]> as Nullable<Binary>,
+        peer: Option<String> as Nullable<Text>,
+        request: Option<&'a str> as Nullable<Text>,
+        details: &'a str as Text,
+    }
+}
+
+impl<'a> NewEvent<'a> {
+    pub(crate) fn of(event: &'a Event) -> Self {
+        let (user_id, pseudonym) = match &event.person {
+            Some(EventPerson::User(user)) => (Some(user.as_uuid().into_bytes()), None),
+            Some(EventPerson::Deleted(pseudonym)) => (None, Some(pseudonym.as_bytes().as_slice())),
+            None => (None, None),
+        };
+        let wallet = event.wallet.as_ref();
+        Self {
+            id: event.id.as_uuid().into_bytes(),
+            kind: event.kind.name(),
+            actor: event.actor.to_string(),
+            user_id,
+            pseudonym,
+            family: wallet.map(|wallet| &*wallet.family),
+            chain: wallet.map(|wallet| &*wallet.chain),
+            address: wallet.map(|wallet| &*wallet.address),
+            client_id: event.client.map(|client| client.as_uuid().into_bytes()),
+            peer: event.address.map(|address| address.to_string()),
+            request: event.request.as_deref(),
+            details: event.details.as_str(),
+        }
+    }
+
+    /// About this user unless it is about somebody already, as [`Event::about`].
+    pub(crate) fn about(self, user: UserId) -> Self {
+        match (self.user_id, self.pseudonym) {
+            (None, None) => Self { user_id: Some(user.as_uuid().into_bytes()), ..self },
+            (Some(_), _) | (None, Some(_)) => self,
+        }
+    }
+}
+
+/// The columns of [`EventRow`]. SQLite converts any value to a blob.
+macro_rules! event_columns {
+    () => {
+        "id, CAST(kind AS BLOB), CAST(actor AS BLOB), user_id, pseudonym, CAST(family AS BLOB), \
+        CAST(chain AS BLOB), CAST(address AS BLOB), client_id, CAST(peer AS BLOB), CAST(request AS BLOB), \
+        CAST(details AS BLOB)"
+    };
+}
+pub(crate) use event_columns;
+
+/// The SQL type of [`event_columns`].
+pub(crate) type EventSql =
+    (Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes);
+
+/// Bytes, or nothing.
+pub(crate) type Bytes = Nullable<Binary>;
+
+/// An event as it was read.
+#[derive(Queryable)]
+pub(crate) struct EventRow {
+    pub(crate) id: Option<Vec<u8>>,
+    kind: Option<Vec<u8>>,
+    actor: Option<Vec<u8>>,
+    user_id: Option<Vec<u8>>,
+    pseudonym: Option<Vec<u8>>,
+    family: Option<Vec<u8>>,
+    chain: Option<Vec<u8>>,
+    address: Option<Vec<u8>>,
+    client_id: Option<Vec<u8>>,
+    peer: Option<Vec<u8>>,
+    request: Option<Vec<u8>>,
+    details: Option<Vec<u8>>,
+}
+
+impl EventRow {
+    /// The event of a row in this table.
+    pub(crate) fn event(self, table: &'static str) -> Result<Event, SqliteError> {
+        let key = self.id.clone().unwrap_or_default();
+        self.read().map_err(|Impossible(column)| Row { table, key: &key }.impossible(column))
+    }
+
+    fn read(self) -> Result<Event, Impossible> {
+        let kind = required(text("kind", self.kind)?, "kind")?;
+        let actor = required(text("actor", self.actor)?, "actor")?;
+        let user = id("user_id", self.user_id)?.map(EventPerson::User);
+        let deleted = bytes("pseudonym", self.pseudonym)?;
+        let deleted = deleted.map(|random| EventPerson::Deleted(Pseudonym::new(random)));
+        let person = match (user, deleted) {
+            (Some(_), Some(_)) => return Err(Impossible("pseudonym")),
+            (user, deleted) => user.or(deleted),
+        };
+        let (family, chain) = (text("family", self.family)?, text("chain", self.chain)?);
+        let wallet = match (family, chain, text("address", self.address)?) {
+            (Some(family), Some(chain), Some(address)) => Some(WalletAccount { family, chain, address }),
+            (None, None, None) => None,
+            (_, _, _) => return Err(Impossible("address")),
+        };
+        let peer = text("peer", self.peer)?;
+        let address = peer.map(|peer| PeerAddress::parse(&peer).ok_or(Impossible("peer"))).transpose()?;
+        Ok(Event {
+            id: required(id("id", self.id)?, "id")?,
+            kind: EventKind::parse(&kind).map_err(|_| Impossible("kind"))?,
+            actor: Actor::parse(&actor).map_err(|_| Impossible("actor"))?,
+            person,
+            wallet,
+            client: id("client_id", self.client_id)?,
+            address,
+            request: text("request", self.request)?,
+            details: Details::from_stored(required(text("details", self.details)?, "details")?),
+        })
+    }
+}
+
+/// The types of the columns that are checked for [`SealedRow`], in the order of [`SEALED_COLUMNS`].
+macro_rules! sealed_types {
+    () => {
+        "typeof(id) || ' ' || typeof(kind) || ' ' || typeof(actor) || ' ' || typeof(user_id) || ' ' || \
+        typeof(pseudonym) || ' ' || typeof(family) || ' ' || typeof(chain) || ' ' || typeof(address) || ' ' || \
+        typeof(client_id) || ' ' || typeof(peer) || ' ' || typeof(request) || ' ' || typeof(details) || ' ' || \
+        typeof(salt) || ' ' || typeof(commitment)"
+    };
+}
+pub(crate) use sealed_types;
+
+/// What type each column has, if it is not `NULL`.
+const SEALED_COLUMNS: [(&str, &str); 14] = [
+    ("id", "blob"),
+    ("kind", "text"),
+    ("actor", "text"),
+    ("user_id", "blob"),
+    ("pseudonym", "blob"),
+    ("family", "text"),
+    ("chain", "text"),
+    ("address", "text"),
+    ("client_id", "blob"),
+    ("peer", "text"),
+    ("request", "text"),
+    ("details", "text"),
+    ("salt", "blob"),
+    ("commitment", "blob"),
+];
+
+/// What was read at a position.
+#[derive(Queryable)]
+pub(crate) struct SealedRow {
+    position: i64,
+    types: String,
+    event: EventRow,
+    salt: Option<Vec<u8>>,
+    commitment: Option<Vec<u8>>,
+}
+
+impl From<SealedRow> for EventAt {
+    fn from(row: SealedRow) -> Self {
+        let position = u64::try_from(row.position).unwrap_or_default();
+        match row.read(position) {
+            Ok(sealed) => Self::Event(Box::new(sealed)),
+            Err(problem) => Self::Unreadable { position, problem: problem.to_string() },
+        }
+    }
+}
+
+impl SealedRow {
+    fn read(self, position: u64) -> Result<SealedEvent, Impossible> {
+        have_types(&self.types, &SEALED_COLUMNS)?;
+        Ok(SealedEvent {
+            position,
+            event: self.event.read()?,
+            salt: bytes("salt", self.salt)?.map(Salt::new),
+            commitment: Commitment::new(required(bytes("commitment", self.commitment)?, "commitment")?),
+        })
+    }
+}
+
+/// A column holds what none of our operations could have written.
+#[derive(Debug, thiserror::Error)]
+#[error("impossible {0}")]
+pub(super) struct Impossible(pub(super) &'static str);
+
+/// Checks types as SQLite names them, with spaces between them. `NULL` is judged elsewhere.
+pub(super) fn have_types(types: &str, columns: &[(&'static str, &str)]) -> Result<(), Impossible> {
+    let mut types = types.split(' ');
+    for (column, expected) in columns {
+        if !types.next().is_some_and(|found| found == *expected || found == "null") {
+            return Err(Impossible(column));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn required<T>(value: Option<T>, column: &'static str) -> Result<T, Impossible> {
+    value.ok_or(Impossible(column))
+}
+
+pub(super) fn text(column: &'static str, bytes: Option<Vec<u8>>) -> Result<Option<String>, Impossible> {
+    bytes.map(|bytes| String::from_utf8(bytes).map_err(|_| Impossible(column))).transpose()
+}
+
+pub(super) fn bytes<const N: usize>(
+    column: &'static str,
+    bytes: Option<Vec<u8>>,
+) -> Result<Option<[u8; N]>, Impossible> {
+    bytes.map(|bytes| bytes.try_into().map_err(|_| Impossible(column))).transpose()
+}
+
+fn id<Id: FromUuid>(column: &'static str, given: Option<Vec<u8>>) -> Result<Option<Id>, Impossible> {
+    Ok(bytes(column, given)?.map(|bytes| Id::from_uuid(Uuid::from_bytes(bytes))))
+}

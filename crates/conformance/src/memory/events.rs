@@ -1,0 +1,182 @@
+//! Events, and the checkpoints that seal them.
+
+use async_trait::async_trait;
+use countersign_domain::checkpoint::SignedCheckpoint;
+use countersign_domain::event::{Event, EventKind, EventPerson, Pseudonym};
+use countersign_domain::id::{EventId, UserId};
+use countersign_ports::{
+    CheckpointAt, EventAt, EventFilter, EventOrder, EventPage, EventStore, EventSubject, ForgetEvents,
+    FoundEvent, SealEvents, Sealed, StoreError, TakeLease,
+};
+
+use super::wallets::key_of;
+use super::{MemoryStorage, Tables, count, count_of};
+
+#[async_trait]
+impl EventStore for MemoryStorage {
+    async fn record_event(&self, event: Event) -> Result<bool, StoreError> {
+        Ok(self.tables().record(Some(Box::new(event))))
+    }
+
+    async fn list_events(&self, filter: &EventFilter, page: EventPage) -> Result<Vec<Event>, StoreError> {
+        let tables = self.tables();
+        let mut events: Vec<_> = tables.all_events().filter(|event| matches(filter, event)).collect();
+        events.sort_by_key(|event| event.id);
+        if page.order == EventOrder::NewestFirst {
+            events.reverse();
+        }
+        let is_later = |event: &&Event| match (page.after, page.order) {
+            (None, _) => true,
+            (Some(after), EventOrder::NewestFirst) => event.id < after,
+            (Some(after), EventOrder::OldestFirst) => event.id > after,
+        };
+        Ok(events.into_iter().filter(is_later).take(count(page.limit)).cloned().collect())
+    }
+
+    async fn find_event(&self, id: EventId) -> Result<Option<FoundEvent>, StoreError> {
+        let tables = self.tables();
+        if let Some(event) = tables.fresh_events.get(&id) {
+            return Ok(Some(FoundEvent { event: event.clone(), position: None }));
+        }
+        let sealed = tables.events.values().find(|sealed| sealed.event.id == id);
+        Ok(sealed.map(|sealed| FoundEvent { event: sealed.event.clone(), position: Some(sealed.position) }))
+    }
+
+    async fn fresh_events(&self, limit: u32) -> Result<Vec<Event>, StoreError> {
+        Ok(self.tables().fresh_events.values().take(count(limit)).cloned().collect())
+    }
+
+    async fn seal_events(&self, command: SealEvents) -> Result<Sealed, StoreError> {
+        let mut tables = self.tables();
+        let SealEvents { checkpoint: signed, events } = command;
+        let number = signed.checkpoint.number;
+        if tables.checkpoints.get(&number) == Some(&signed) {
+            return Ok(Sealed::Sealed);
+        }
+        let (last, next) = tables
+            .checkpoints
+            .last_key_value()
+            .map_or((0, 1), |(number, last)| (*number, last.checkpoint.next()));
+        let follows = number == last + 1
+            && signed.checkpoint.first == next
+            && u64::from(signed.checkpoint.events) == count_of(events.len());
+        let is_fresh = events.iter().zip(next..).all(|(sealed, position)| {
+            sealed.position == position && tables.fresh_events.get(&sealed.event.id) == Some(&sealed.event)
+        });
+        if !follows || !is_fresh {
+            return Ok(Sealed::Stale);
+        }
+        for sealed in events {
+            tables.fresh_events.remove(&sealed.event.id);
+            tables.events.insert(sealed.position, sealed);
+        }
+        tables.checkpoints.insert(number, signed);
+        Ok(Sealed::Sealed)
+    }
+
+    async fn last_checkpoint(&self) -> Result<Option<SignedCheckpoint>, StoreError> {
+        Ok(self.tables().checkpoints.last_key_value().map(|(_, signed)| signed.clone()))
+    }
+
+    async fn checkpoints(&self, after: u64, limit: u32) -> Result<Vec<CheckpointAt>, StoreError> {
+        let tables = self.tables();
+        let later = tables.checkpoints.range(after.saturating_add(1)..).map(|(_, signed)| signed.clone());
+        Ok(later.take(count(limit)).map(|signed| CheckpointAt::Checkpoint(Box::new(signed))).collect())
+    }
+
+    async fn sealed_events(&self, after: u64, limit: u32) -> Result<Vec<EventAt>, StoreError> {
+        let tables = self.tables();
+        let later = tables.events.range(after.saturating_add(1)..).map(|(_, sealed)| sealed.clone());
+        Ok(later.take(count(limit)).map(|sealed| EventAt::Event(Box::new(sealed))).collect())
+    }
+
+    async fn count_events_of(&self, pseudonym: Pseudonym) -> Result<u64, StoreError> {
+        let tables = self.tables();
+        let person = Some(EventPerson::Deleted(pseudonym));
+        let theirs = tables.all_events().filter(|event| event.person == person);
+        Ok(count_of(theirs.filter(|event| event.kind != EventKind::AccountDeleted).count()))
+    }
+
+    async fn forget_events(&self, command: ForgetEvents) -> Result<u64, StoreError> {
+        let mut tables = self.tables();
+        let Tables { checkpoints, events, .. } = &mut *tables;
+        let before = events.len();
+        let mut emptied = 0;
+        for signed in checkpoints.values() {
+            let (first, next) = (signed.checkpoint.first, signed.checkpoint.next());
+            let has_some = events.range(first..next).next().is_some();
+            if next > command.before || emptied == command.checkpoints {
+                break;
+            }
+            if has_some {
+                events.retain(|position, _| !(first..next).contains(position));
+                emptied += 1;
+            }
+        }
+        Ok(count_of(before - events.len()))
+    }
+
+    async fn take_lease(&self, command: TakeLease) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let held = tables.leases.entry(command.name).or_insert((command.holder, command.until));
+        let is_free = held.0 == command.holder || held.1 <= command.now;
+        if is_free {
+            *held = (command.holder, command.until);
+        }
+        Ok(is_free)
+    }
+}
+
+impl Tables {
+    /// Stores an event, unless one has its id. Returns whether it is stored.
+    pub(super) fn record(&mut self, event: Option<Box<Event>>) -> bool {
+        let Some(event) = event else { return false };
+        if self.all_events().any(|known| known.id == event.id) {
+            return false;
+        }
+        self.fresh_events.insert(event.id, *event);
+        true
+    }
+
+    /// Stores an event about this user, unless it is about somebody already.
+    pub(super) fn record_about(&mut self, event: Option<Box<Event>>, user: UserId) {
+        self.record(event.map(|event| Box::new(event.about(user))));
+    }
+
+    /// Takes a user away from the events about them. Returns how many there were.
+    pub(super) fn forget_person(&mut self, user: UserId, pseudonym: Pseudonym) -> u64 {
+        let mut events = 0;
+        let person = Some(EventPerson::User(user));
+        for event in self.fresh_events.values_mut().filter(|event| event.person == person) {
+            *event = event.clone().forgetting(pseudonym);
+            events += 1;
+        }
+        for sealed in self.events.values_mut().filter(|sealed| sealed.event.person == person) {
+            sealed.event = sealed.event.clone().forgetting(pseudonym);
+            sealed.salt = None;
+            events += 1;
+        }
+        events
+    }
+
+    fn all_events(&self) -> impl Iterator<Item = &Event> {
+        self.fresh_events.values().chain(self.events.values().map(|sealed| &sealed.event))
+    }
+}
+
+fn matches(filter: &EventFilter, event: &Event) -> bool {
+    let at = event.id.at_time();
+    let is_theirs = match &filter.who {
+        None => true,
+        Some(EventSubject::User(user)) => event.person == Some(EventPerson::User(*user)),
+        Some(EventSubject::Deleted(pseudonym)) => event.person == Some(EventPerson::Deleted(*pseudonym)),
+        Some(EventSubject::Wallet(wallet)) => {
+            event.person.is_none() && event.wallet.as_ref().map(key_of) == Some(key_of(wallet))
+        }
+    };
+    is_theirs
+        && filter.since.is_none_or(|since| at >= since)
+        && filter.until.is_none_or(|until| at < until)
+        && (filter.kinds.is_empty() || filter.kinds.contains(&event.kind))
+        && filter.client.is_none_or(|client| event.client == Some(client))
+}

@@ -1,0 +1,63 @@
+//! The root of a Merkle tree (RFC 6962 section 2.1).
+
+use sha2::{Digest, Sha256};
+
+use super::Digest256;
+
+/// The root over leaves. A tree without leaves has the hash of nothing.
+pub fn merkle_root(leaves: &[Digest256]) -> Digest256 {
+    match leaves {
+        [] => Digest256::new(Sha256::digest([]).into()),
+        [leaf] => *leaf,
+        several => {
+            let half = several.len().next_power_of_two() / 2;
+            let (left, right) = several.split_at(half);
+            let mut node = Sha256::new_with_prefix([1]);
+            node.update(merkle_root(left).as_bytes());
+            node.update(merkle_root(right).as_bytes());
+            Digest256::new(node.finalize().into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tree of the test vectors that implementations of RFC 6962 share: the leaves are `0x00` and the entry.
+    #[test]
+    fn the_roots_are_those_of_certificate_transparency() {
+        let entries = [
+            "",
+            "00",
+            "10",
+            "2021",
+            "3031",
+            "40414243",
+            "5051525354555657",
+            "606162636465666768696a6b6c6d6e6f",
+        ];
+        let leaves: Vec<_> = entries
+            .iter()
+            .map(|entry| {
+                let mut leaf = Sha256::new_with_prefix([0]);
+                leaf.update(hex::decode(entry).unwrap());
+                Digest256::new(leaf.finalize().into())
+            })
+            .collect();
+        let roots = [
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+            "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
+            "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
+            "aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77",
+            "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
+            "4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4",
+            "76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef",
+            "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
+            "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+        ];
+        for (count, root) in roots.iter().enumerate() {
+            assert_eq!(merkle_root(&leaves[..count]).to_string(), *root, "{count} leaves");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Events: what happened, who did it, and to whom.
+//!
+//! Storage writes an event in the commit of the act that it tells of. So nothing happens without its event, and
+//! no event tells of what did not happen. An event never holds a secret, a token, a signature or a text that a
+//! person wrote.
+
+mod actor;
+mod details;
+mod kind;
+
+use std::fmt;
+
+pub use self::actor::{Actor, ActorRejected};
+pub use self::details::Details;
+pub use self::kind::{EventKind, EventKindUnknown};
+use crate::id::{ClientId, EventId, UserId};
+use crate::peer_address::PeerAddress;
+use crate::wallet::WalletAccount;
+
+/// Something that happened. When it happened is in its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Its id.
+    pub id: EventId,
+    /// What happened.
+    pub kind: EventKind,
+    /// Who did it.
+    pub actor: Actor,
+    /// Whom it happened to. `None` in a command whose user only storage knows; storage fills it in.
+    pub person: Option<EventPerson>,
+    /// The wallet that signed, or that it is about.
+    pub wallet: Option<WalletAccount>,
+    /// The client that it is about.
+    pub client: Option<ClientId>,
+    /// Where the request came from.
+    pub address: Option<PeerAddress>,
+    /// The id of the request, as in the log.
+    pub request: Option<String>,
+    /// What else is known about an event of this kind.
+    pub details: Details,
+}
+
+impl Event {
+    /// The same event, about this user unless it is about somebody already.
+    #[must_use]
+    pub fn about(mut self, user: UserId) -> Self {
+        self.person.get_or_insert(EventPerson::User(user));
+        self
+    }
+
+    /// The same event, with nothing left that leads to the person.
+    #[must_use]
+    pub fn forgetting(mut self, pseudonym: Pseudonym) -> Self {
+        self.person = Some(EventPerson::Deleted(pseudonym));
+        self.wallet = None;
+        self.address = None;
+        self
+    }
+}
+
+/// Whom an event happened to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventPerson {
+    /// A user.
+    User(UserId),
+    /// A user whose account was deleted. All of their events have the same pseudonym, and nothing leads from it
+    /// to the user.
+    Deleted(Pseudonym),
+}
+
+impl fmt::Display for EventPerson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::User(user) => user.fmt(f),
+            Self::Deleted(pseudonym) => pseudonym.fmt(f),
+        }
+    }
+}
+
+/// A random name for a person whose account was deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pseudonym([u8; 16]);
+
+impl Pseudonym {
+    /// Makes a pseudonym of random bytes.
+    pub const fn new(random: [u8; 16]) -> Self {
+        Self(random)
+    }
+
+    /// The bytes, for storage.
+    pub const fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+}
+
+/// `deleted:` and the bytes in hexadecimal.
+impl fmt::Display for Pseudonym {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "deleted:{}", hex::encode(self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event() -> Event {
+        Event {
+            id: EventId::at(time::OffsetDateTime::UNIX_EPOCH, [1; 10]),
+            kind: EventKind::SignIn,
+            actor: Actor::Person,
+            person: None,
+            wallet: Some(WalletAccount {
+                family: "eip155".to_owned(),
+                chain: "eip155:1".to_owned(),
+                address: "0xab".to_owned(),
+            }),
+            client: None,
+            address: None,
+            request: None,
+            details: Details::default(),
+        }
+    }
+
+    #[test]
+    fn an_event_keeps_the_person_whom_it_names() {
+        let [first, second] = [1, 2].map(|byte| UserId::at(time::OffsetDateTime::UNIX_EPOCH, [byte; 10]));
+        let event = event().about(first);
+        assert_eq!(event.clone().about(second), event);
+    }
+
+    #[test]
+    fn a_forgotten_person_leaves_neither_user_nor_wallet_nor_address() {
+        let user = UserId::at(time::OffsetDateTime::UNIX_EPOCH, [1; 10]);
+        let forgotten = event().about(user).forgetting(Pseudonym::new([7; 16]));
+        assert_eq!(forgotten.person.unwrap().to_string(), format!("deleted:{}", "07".repeat(16)));
+        assert_eq!((forgotten.wallet, forgotten.address), (None, None));
+    }
+}

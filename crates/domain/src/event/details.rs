@@ -1,0 +1,99 @@
+//! What else is known about an event: an object of JSON with fixed names for each kind.
+
+use std::fmt::{self, Write as _};
+
+/// An object of JSON, as text. Its values are texts, numbers and truth values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Details(String);
+
+/// An object without members.
+impl Default for Details {
+    fn default() -> Self {
+        Self("{}".to_owned())
+    }
+}
+
+impl Details {
+    /// Takes a text from storage as it is.
+    pub const fn from_stored(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The object.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Adds a text.
+    #[must_use]
+    pub fn text(self, name: &'static str, value: impl fmt::Display) -> Self {
+        let mut quoted = String::from("\"");
+        for character in value.to_string().chars() {
+            match character {
+                '"' => quoted.push_str("\\\""),
+                '\\' => quoted.push_str("\\\\"),
+                control if control.is_control() => {
+                    for unit in control.encode_utf16(&mut [0; 2]) {
+                        // Writing to a `String` cannot fail.
+                        let _ = write!(quoted, "\\u{unit:04x}");
+                    }
+                }
+                other => quoted.push(other),
+            }
+        }
+        quoted.push('"');
+        self.member(name, &quoted)
+    }
+
+    /// Adds a text, if there is one.
+    #[must_use]
+    pub fn maybe_text(self, name: &'static str, value: Option<impl fmt::Display>) -> Self {
+        match value {
+            Some(value) => self.text(name, value),
+            None => self,
+        }
+    }
+
+    /// Adds a number.
+    #[must_use]
+    pub fn number(self, name: &'static str, value: u64) -> Self {
+        self.member(name, &value.to_string())
+    }
+
+    /// Adds a truth value.
+    #[must_use]
+    pub fn flag(self, name: &'static str, value: bool) -> Self {
+        self.member(name, if value { "true" } else { "false" })
+    }
+
+    fn member(mut self, name: &'static str, value: &str) -> Self {
+        let comma = if self.0.len() > 2 { "," } else { "" };
+        self.0.truncate(self.0.len().saturating_sub(1));
+        // Writing to a `String` cannot fail.
+        let _ = write!(self.0, "{comma}\"{name}\":{value}}}");
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn details_are_an_object_in_the_order_in_which_they_were_added() {
+        let details = Details::default().text("reason", "operator").number("grants", 3).flag("kept", false);
+        assert_eq!(details.as_str(), r#"{"reason":"operator","grants":3,"kept":false}"#);
+        assert_eq!(Details::default().maybe_text("group", None::<&str>).as_str(), "{}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_back_as_it_was(text in any::<String>()) {
+            let details = Details::default().text("path", &text);
+            let read: serde_json::Value = serde_json::from_str(details.as_str()).unwrap();
+            prop_assert_eq!(read, serde_json::json!({ "path": text }));
+        }
+    }
+}

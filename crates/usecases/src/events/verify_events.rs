@@ -1,0 +1,184 @@
+//! All events and checkpoints are verified: nothing was altered, removed, added or moved since it was sealed.
+//!
+//! First the chain of checkpoints is walked, from the first to the last, whose signature must be that of a key
+//! that the server still has. Then the events are read, and compared with what the checkpoints seal. Only a few
+//! thousand rows are in memory at a time.
+
+mod chain;
+mod contents;
+mod pseudonyms;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use countersign_domain::checkpoint::Digest256;
+use countersign_domain::event::Pseudonym;
+use countersign_domain::id::EventId;
+use countersign_ports::{EventStore, StoreError, TokenSigner};
+
+use chain::walk_chain;
+use contents::compare_contents;
+
+/// The rows that are read at a time.
+const PAGE: u32 = 1_000;
+
+/// What was verified, while it goes on and at the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The checkpoints in the chain.
+    pub checkpoints: u64,
+    /// The events that were compared with their checkpoints.
+    pub events: u64,
+    /// How many events the checkpoints seal and are to be there.
+    pub expected: u64,
+}
+
+/// Everything holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// What was verified.
+    pub progress: Progress,
+    /// Events that were forgotten because their time was over.
+    pub forgotten: u64,
+    /// Checkpoints whose signature could not be checked, because their key is gone. The chain holds them.
+    pub keys_gone: u64,
+    /// Events that are not sealed yet. Nothing is known about these.
+    pub fresh: u64,
+}
+
+/// Why events are not as they were sealed, or could not be verified.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// Something does not hold.
+    #[error(transparent)]
+    Broken(#[from] Broken),
+    /// Events or checkpoints could not be read.
+    #[error("events or checkpoints could not be read")]
+    Store(#[from] StoreError),
+}
+
+/// The first checkpoint that does not hold, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Its number.
+    pub checkpoint: u64,
+    /// What is wrong.
+    pub finding: Finding,
+}
+
+/// What is wrong with a checkpoint or an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// There is no checkpoint of this number, but a later one.
+    Missing,
+    /// The row cannot be a checkpoint.
+    Unreadable(String),
+    /// What was signed is not what its columns say, or the signature is not the server's.
+    Forged,
+    /// It does not follow the one before.
+    Unchained,
+    /// No key of the server signed the last checkpoint.
+    LastKeyGone,
+    /// Another checkpoint was saved under this number.
+    OtherWasSaved,
+    /// A checkpoint of this number was saved, and is not there any more.
+    SavedIsGone,
+    /// There is no event at this position.
+    EventMissing {
+        /// The position.
+        position: u64,
+    },
+    /// The row at this position cannot be an event.
+    EventUnreadable {
+        /// The position.
+        position: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The person, the wallet or the address of this event was altered.
+    PersonAltered {
+        /// The event.
+        event: EventId,
+    },
+    /// An event at one of these positions was altered, or changed places with another.
+    EventsAltered {
+        /// The position of the first event of the checkpoint.
+        first: u64,
+        /// The position of the last.
+        last: u64,
+    },
+    /// An event is at a position that this checkpoint does not seal, nor any other.
+    EventAdded {
+        /// The position.
+        position: u64,
+    },
+    /// Somebody's events have a pseudonym, but their account was not deleted.
+    NobodyDeleted {
+        /// The pseudonym.
+        pseudonym: Pseudonym,
+    },
+    /// More events have a pseudonym than were about the person whose account was deleted.
+    HiddenBehind {
+        /// The pseudonym.
+        pseudonym: Pseudonym,
+    },
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "checkpoint {}: ", self.checkpoint)?;
+        match &self.finding {
+            Finding::Missing => f.write_str("it was removed: there are later ones"),
+            Finding::Unreadable(problem) => write!(f, "its row was altered: {problem}"),
+            Finding::Forged => f.write_str("it was altered: its signature does not fit"),
+            Finding::Unchained => {
+                f.write_str("it does not follow the checkpoint before it: one of them was replaced")
+            }
+            Finding::LastKeyGone => {
+                f.write_str("it is the last one, and no key of this server signed it: the end was replaced")
+            }
+            Finding::OtherWasSaved => f.write_str("it is not the one that was saved: it was replaced"),
+            Finding::SavedIsGone => {
+                f.write_str("it was saved, but is not there any more: the end was removed")
+            }
+            Finding::EventMissing { position } => write!(f, "the event at position {position} was removed"),
+            Finding::EventUnreadable { position, problem } => {
+                write!(f, "the event at position {position} was altered: {problem}")
+            }
+            Finding::PersonAltered { event } => {
+                write!(f, "the person, the wallet or the address of event {event} was altered")
+            }
+            Finding::EventsAltered { first, last } if first == last => {
+                write!(f, "the event at position {first} was altered")
+            }
+            Finding::EventsAltered { first, last } => {
+                write!(f, "an event at one of the positions {first} to {last} was altered or moved")
+            }
+            Finding::EventAdded { position } => {
+                write!(f, "the event at position {position} was added: no checkpoint seals it")
+            }
+            Finding::NobodyDeleted { pseudonym } => {
+                write!(
+                    f,
+                    "events name {pseudonym}, but no event tells of that deletion: their person was hidden"
+                )
+            }
+            Finding::HiddenBehind { pseudonym } => {
+                write!(f, "more events name {pseudonym} than were deleted: their person was hidden")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Broken {}
+
+/// Verifies everything. `saved` has the hashes of checkpoints that were saved elsewhere, by number.
+pub async fn verify_events(
+    storage: &(impl EventStore + ?Sized),
+    signer: &dyn TokenSigner,
+    saved: &BTreeMap<u64, Digest256>,
+    mut tell: impl FnMut(Progress),
+) -> Result<Verified, VerifyError> {
+    let chain = walk_chain(storage, signer, saved, &mut tell).await?;
+    compare_contents(storage, chain, &mut tell).await
+}

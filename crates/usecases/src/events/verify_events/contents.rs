@@ -1,0 +1,124 @@
+//! The events, compared with what the checkpoints seal.
+
+use countersign_domain::checkpoint::{Checkpoint, SealedEvent, merkle_root};
+use countersign_ports::{CheckpointAt, EventAt, EventStore, StoreError};
+
+use super::chain::Chain;
+use super::pseudonyms::Pseudonyms;
+use super::{Broken, Finding, PAGE, Progress, Verified, VerifyError};
+
+pub(super) async fn compare_contents(
+    storage: &(impl EventStore + ?Sized),
+    chain: Chain,
+    tell: &mut impl FnMut(Progress),
+) -> Result<Verified, VerifyError> {
+    let mut events = Events::new(storage);
+    let mut pseudonyms = Pseudonyms::default();
+    let mut verified = Verified { keys_gone: chain.keys_gone, ..Verified::default() };
+    verified.progress = Progress { checkpoints: chain.length, events: 0, expected: chain.kept };
+    let mut number = 0;
+    while number < chain.length {
+        for at in storage.checkpoints(number, PAGE).await? {
+            let CheckpointAt::Checkpoint(signed) = at else { continue };
+            let checkpoint = signed.checkpoint;
+            number = checkpoint.number;
+            let broken = |finding| Broken { checkpoint: number, finding };
+            let can_be_gone = number < chain.kept_from;
+            match compare(&mut events, &checkpoint, can_be_gone).await? {
+                Compared::Holds(sealed) => {
+                    for event in &sealed {
+                        pseudonyms.judge(storage, event).await?.map_err(broken)?;
+                    }
+                    verified.progress.events += u64::from(checkpoint.events);
+                }
+                Compared::Forgotten => verified.forgotten += u64::from(checkpoint.events),
+                Compared::Broken(finding) => return Err(broken(finding).into()),
+            }
+        }
+        tell(verified.progress);
+    }
+    if let Some(added) = events.peek().await? {
+        let finding = Finding::EventAdded { position: added.position() };
+        return Err(Broken { checkpoint: chain.length, finding }.into());
+    }
+    verified.fresh = u64::try_from(storage.fresh_events(PAGE).await?.len()).unwrap_or(u64::MAX);
+    Ok(verified)
+}
+
+enum Compared {
+    Holds(Vec<SealedEvent>),
+    /// All of its events were forgotten.
+    Forgotten,
+    Broken(Finding),
+}
+
+/// Compares the events of one checkpoint, which are the next ones.
+async fn compare(
+    events: &mut Events<'_, impl EventStore + ?Sized>,
+    checkpoint: &Checkpoint,
+    can_be_gone: bool,
+) -> Result<Compared, StoreError> {
+    let mut sealed = Vec::new();
+    if let Some(at) = events.peek().await?
+        && at.position() < checkpoint.first
+    {
+        return Ok(Compared::Broken(Finding::EventAdded { position: at.position() }));
+    }
+    for position in checkpoint.first..checkpoint.next() {
+        let is_there = events.peek().await?.is_some_and(|at| at.position() == position);
+        match if is_there { events.take().await? } else { None } {
+            Some(EventAt::Event(event)) if event.is_faithful() => sealed.push(*event),
+            Some(EventAt::Event(event)) => {
+                return Ok(Compared::Broken(Finding::PersonAltered { event: event.event.id }));
+            }
+            Some(EventAt::Unreadable { problem, .. }) => {
+                return Ok(Compared::Broken(Finding::EventUnreadable { position, problem }));
+            }
+            None if can_be_gone && sealed.is_empty() => {
+                let has_others = events.peek().await?.is_some_and(|at| at.position() < checkpoint.next());
+                let finding = Finding::EventMissing { position };
+                return Ok(if has_others { Compared::Broken(finding) } else { Compared::Forgotten });
+            }
+            None => return Ok(Compared::Broken(Finding::EventMissing { position })),
+        }
+    }
+    let leaves: Vec<_> = sealed.iter().map(SealedEvent::leaf).collect();
+    if merkle_root(&leaves) == checkpoint.root {
+        return Ok(Compared::Holds(sealed));
+    }
+    let (first, last) = (checkpoint.first, checkpoint.next().saturating_sub(1));
+    Ok(Compared::Broken(Finding::EventsAltered { first, last }))
+}
+
+/// The sealed events in the order of their positions, a page at a time.
+struct Events<'a, S: ?Sized> {
+    storage: &'a S,
+    page: std::vec::IntoIter<EventAt>,
+    next: Option<EventAt>,
+    after: u64,
+}
+
+impl<'a, S: EventStore + ?Sized> Events<'a, S> {
+    fn new(storage: &'a S) -> Self {
+        Self { storage, page: Vec::new().into_iter(), next: None, after: 0 }
+    }
+
+    /// The next event, which stays the next one.
+    async fn peek(&mut self) -> Result<Option<&EventAt>, StoreError> {
+        if self.next.is_none() {
+            if self.page.as_slice().is_empty() {
+                self.page = self.storage.sealed_events(self.after, PAGE).await?.into_iter();
+            }
+            self.next = self.page.next();
+            if let Some(next) = &self.next {
+                self.after = next.position();
+            }
+        }
+        Ok(self.next.as_ref())
+    }
+
+    async fn take(&mut self) -> Result<Option<EventAt>, StoreError> {
+        self.peek().await?;
+        Ok(self.next.take())
+    }
+}
