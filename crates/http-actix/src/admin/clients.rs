@@ -370,7 +370,6 @@ pub(super) async fn update(
 
 pub(super) async fn delete(
     state: Data<AdminState>,
-    caller: Caller,
     request: HttpRequest,
     id: Path<String>,
 ) -> Result<HttpResponse, Problem> {
