@@ -101,8 +101,7 @@ pub(crate) async fn serve(
         if let Ok(address) = listener.local_addr() {
             tracing::info!(%address, "the admin interface is at /admin/api/v1");
         }
-        let serving = running
-            .serve_admin(admin, listener)
+        let serving = http::serve_admin(&running, admin, listener)
             .map_err(|error| Failure::because("serve the admin interface (admin_listen)", &error))?;
         tokio::spawn(serving);
     }

@@ -42,6 +42,7 @@ use self::operations::{BASE, OPERATIONS, Operation};
 use self::problem::Problem;
 use crate::page::in_each_language::InEachLanguage;
 use crate::page::templates::Asset;
+use crate::server::Running;
 use crate::state::AppState;
 
 /// A client must send the head of a request within this time, as on the public listener.
@@ -92,13 +93,9 @@ impl AdminState {
     }
 }
 
-/// Serves the admin interface, and nothing else, on a bound listener.
-pub(crate) fn serve(
-    app: Data<AppState>,
-    settings: AdminSettings,
-    listener: TcpListener,
-) -> io::Result<Server> {
-    let state = Data::new(AdminState::new(app, settings));
+/// Serves the admin interface of a running server, and nothing else, on a bound listener.
+pub fn serve_admin(running: &Running, settings: AdminSettings, listener: TcpListener) -> io::Result<Server> {
+    let state = Data::new(AdminState::new(running.state(), settings));
     let server = HttpServer::new(move || {
         App::new().wrap(from_fn(edge::guard)).configure(|config| configure(config, &state))
     });
@@ -120,7 +117,7 @@ pub(crate) fn configure(config: &mut ServiceConfig, state: &Data<AdminState>) {
     for path in paths {
         let at_path: Vec<&'static Operation> =
             OPERATIONS.iter().filter(|operation| operation.path == path).collect();
-        config.service(resource(path, at_path));
+        config.service(resource(path, &at_path));
     }
     let base = state.app.context.policy.public_url.path();
     for (path, route) in page::routes(base) {
@@ -133,7 +130,7 @@ pub(crate) fn configure(config: &mut ServiceConfig, state: &Data<AdminState>) {
 /// A path with its operations. Nobody reaches one without a key, whatever the handler does.
 fn resource(
     path: &str,
-    operations: Vec<&'static Operation>,
+    operations: &[&'static Operation],
 ) -> Resource<
     impl actix_web::dev::ServiceFactory<
         actix_web::dev::ServiceRequest,
@@ -144,11 +141,12 @@ fn resource(
     >,
 > {
     let allow = operations.iter().map(|operation| operation.method).collect::<Vec<_>>().join(", ");
+    let needed = operations.iter().map(|operation| (operation.method, operation.needs)).collect();
     let routes = operations.iter().map(|operation| (operation.route)());
     let resource = routes.fold(web::resource(format!("{BASE}{path}")), Resource::route);
     let other = web::to(move || {
         let refused = Problem::method_not_allowed(&allow);
         async move { Err::<String, _>(refused) }
     });
-    resource.app_data(admit::Methods(operations)).default_service(other).wrap(from_fn(admit::admit))
+    resource.app_data(admit::Needed(needed)).default_service(other).wrap(from_fn(admit::admit))
 }

@@ -26,7 +26,6 @@ use actix_web::{App, cookie};
 use countersign_usecases::Context;
 use tokio::net::TcpStream;
 
-use crate::admin::{self, AdminSettings};
 use crate::browser::session;
 use crate::limits::connection::{Admission, Connection, Ending, GuardedStream, PIECE};
 use crate::page::templates::TemplateError;
@@ -144,13 +143,9 @@ impl Running {
         self.address
     }
 
-    /// Serves the admin interface on a listener of its own, with the same state.
-    pub fn serve_admin(
-        &self,
-        settings: AdminSettings,
-        listener: TcpListener,
-    ) -> Result<impl Future<Output = io::Result<()>> + use<>, StartError> {
-        admin::serve(self.state.clone(), settings, listener).map_err(StartError::Listener)
+    /// What the handlers of this server share.
+    pub(crate) fn state(&self) -> Data<AppState> {
+        self.state.clone()
     }
 
     /// From now on, the readiness probe fails, and responses ask clients to close their connections.

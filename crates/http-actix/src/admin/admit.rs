@@ -18,14 +18,13 @@ use countersign_usecases::admin_keys::admit_admin_key::{AdmitAdminKeyError, admi
 use countersign_usecases::context::cause::Cause;
 
 use super::AdminState;
-use super::operations::Operation;
 use super::problem::Problem;
 
 /// The challenge of RFC 6750, without an error code.
 const SCHEME: &str = "Bearer realm=\"countersign admin\"";
 
-/// The operations at a path.
-pub(super) struct Methods(pub(super) Vec<&'static Operation>);
+/// The scope that each method at a path needs.
+pub(super) struct Needed(pub(super) Vec<(&'static str, AdminScope)>);
 
 /// The key that a request presented. Only requests with a good key reach a handler.
 #[derive(Clone, Debug)]
@@ -79,11 +78,11 @@ async fn judge(request: &ServiceRequest) -> Result<(), Problem> {
         request: request.extensions().get::<RequestId>().map(|RequestId(id)| id.clone()),
     };
     request.extensions_mut().insert(Caller { id: key.id, name: key.name.clone(), cause });
-    let methods = request.app_data::<Methods>().ok_or_else(Problem::nothing_here)?;
-    let operation = methods.0.iter().find(|operation| operation.method == request.method().as_str());
+    let Needed(needed) = request.app_data::<Needed>().ok_or_else(Problem::nothing_here)?;
+    let needed = needed.iter().find(|(method, _)| *method == request.method().as_str());
     // Another method is refused by the path itself.
-    let Some(operation) = operation else { return Ok(()) };
-    if key.scopes.allow(operation.needs) { Ok(()) } else { Err(insufficient(operation.needs)) }
+    let Some((_, needed)) = needed else { return Ok(()) };
+    if key.scopes.allow(*needed) { Ok(()) } else { Err(insufficient(*needed)) }
 }
 
 /// Where a request comes from, as far as events tell.
