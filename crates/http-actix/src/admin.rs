@@ -138,7 +138,7 @@ fn resource(
         Response = actix_web::dev::ServiceResponse<actix_web::body::BoxBody>,
         Error = actix_web::Error,
         InitError = (),
-    >,
+    > + use<>,
 > {
     let allow = operations.iter().map(|operation| operation.method).collect::<Vec<_>>().join(", ");
     let needed = operations.iter().map(|operation| (operation.method, operation.needs)).collect();

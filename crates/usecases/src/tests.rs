@@ -1,6 +1,7 @@
 //! Use-cases against the reference store, with a clock that tests move and seeded entropy.
 
 mod account;
+mod admin_keys;
 mod breakable;
 mod broken_store;
 mod clients;
