@@ -17,7 +17,9 @@ use countersign_domain::form_key::FormKey;
 use countersign_domain::picture::PictureKey;
 use countersign_domain::repeat_key::RepeatKey;
 use countersign_domain::secret::SecretHash;
-use countersign_http_actix::{self as http, AdminSettings, HttpSettings, Registration, Running};
+use countersign_http_actix::{
+    self as http, AdminSettings, HttpSettings, Registration, Running, RunningAdmin,
+};
 use countersign_metrics::{MeasuredWallets, Metrics};
 use countersign_ports::Storage;
 use countersign_usecases::{Context, ContextKeys};
@@ -97,12 +99,14 @@ pub(crate) async fn serve(
         }
     };
     let Started { upkeeper, keys, metrics, mut running, storage, admin } = started;
+    let mut admin_server = None;
     if let Some(listener) = admin_listener {
         if let Ok(address) = listener.local_addr() {
             tracing::info!(%address, "the admin interface is at /admin/api/v1");
         }
-        let serving = http::serve_admin(&running, admin, listener)
+        let (started, serving) = http::serve_admin(&running, admin, listener)
             .map_err(|error| Failure::because("serve the admin interface (admin_listen)", &error))?;
+        admin_server = Some(started);
         tokio::spawn(serving);
     }
     if let Some(listener) = metrics_listener {
@@ -139,7 +143,7 @@ pub(crate) async fn serve(
         };
     }
     tokio::select! {
-        () = stop(running, uses, storage) => tracing::info!("stopped"),
+        () = stop(running, admin_server, uses, storage) => tracing::info!("stopped"),
         name = signals.next() => {
             tracing::warn!(signal = name, "a second signal: stopping at once");
             return Err(Failure::Failed(
@@ -290,10 +294,15 @@ fn trial(config: &Config, folder: &ThrowAway) -> String {
     )
 }
 
-async fn stop(running: Running, uses: UseWriter, storage: OpenStorage) {
+async fn stop(running: Running, admin: Option<RunningAdmin>, uses: UseWriter, storage: OpenStorage) {
     running.begin_drain();
     sleep(LINGER).await;
-    running.stop(GRACE).await;
+    let stop_admin = async {
+        if let Some(admin) = admin {
+            admin.stop(GRACE).await;
+        }
+    };
+    tokio::join!(running.stop(GRACE), stop_admin);
     // Every write that was acknowledged is on disk. These are writes whose clients went away.
     if timeout(CLOSING, close(uses, storage)).await.is_err() {
         tracing::warn!("some writes were still queued when the time was up");

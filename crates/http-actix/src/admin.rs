@@ -28,7 +28,7 @@ use std::net::TcpListener;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use actix_web::dev::Server;
+use actix_web::dev::{Server, ServerHandle};
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{App, HttpServer, Resource};
@@ -93,8 +93,25 @@ impl AdminState {
     }
 }
 
+/// A running admin interface.
+#[derive(Debug)]
+pub struct RunningAdmin(ServerHandle);
+
+impl RunningAdmin {
+    /// Accepts no new connections, and returns when the requests in flight have finished, or after `grace` at the
+    /// latest.
+    pub async fn stop(self, grace: Duration) {
+        // Requests that are still running end with the process. Nobody is left to be told about the timeout.
+        let _ = tokio::time::timeout(grace, self.0.stop(true)).await;
+    }
+}
+
 /// Serves the admin interface of a running server, and nothing else, on a bound listener.
-pub fn serve_admin(running: &Running, settings: AdminSettings, listener: TcpListener) -> io::Result<Server> {
+pub fn serve_admin(
+    running: &Running,
+    settings: AdminSettings,
+    listener: TcpListener,
+) -> io::Result<(RunningAdmin, Server)> {
     let state = Data::new(AdminState::new(running.state(), settings));
     let server = HttpServer::new(move || {
         App::new().wrap(from_fn(edge::guard)).configure(|config| configure(config, &state))
@@ -106,7 +123,8 @@ pub fn serve_admin(running: &Running, settings: AdminSettings, listener: TcpList
         .client_disconnect_timeout(DISCONNECT_TIMEOUT)
         .keep_alive(KEEP_ALIVE)
         .disable_signals();
-    Ok(server.listen(listener)?.run())
+    let server = server.listen(listener)?.run();
+    Ok((RunningAdmin(server.handle()), server))
 }
 
 /// The routes of the table, and the few pages.

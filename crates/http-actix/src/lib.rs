@@ -19,7 +19,7 @@ mod server;
 mod settings;
 mod state;
 
-pub use admin::{AdminSettings, admin_openapi_json, serve_admin};
+pub use admin::{AdminSettings, RunningAdmin, admin_openapi_json, serve_admin};
 pub use limits::connection::ConnectionLimits;
 pub use openapi::openapi_json;
 pub use page::language::page_languages;

@@ -9,7 +9,7 @@ use actix_web::http::header::{self, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
-use countersign_domain::admin_key::{AdminKeyName, AdminScope};
+use countersign_domain::admin_key::{AdminKeyName, AdminKeyRefused, AdminScope};
 use countersign_domain::event::Actor;
 use countersign_domain::id::AdminKeyId;
 use countersign_domain::peer_address::PeerAddress;
@@ -30,10 +30,13 @@ pub(super) struct Needed(pub(super) Vec<(&'static str, AdminScope)>);
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
     pub(super) id: AdminKeyId,
-    pub(super) name: AdminKeyName,
     /// What events say of what it does.
     pub(super) cause: Cause,
 }
+
+/// The name of the key that was presented, for the log.
+#[derive(Clone, Debug)]
+pub(super) struct KeyName(pub(super) AdminKeyName);
 
 /// The id of a request, as in the log.
 #[derive(Clone, Debug)]
@@ -67,6 +70,13 @@ async fn judge(request: &ServiceRequest) -> Result<(), Problem> {
         Ok(key) => key,
         Err(AdmitAdminKeyError::Store(error)) => return Err(error.into()),
         Err(refused @ (AdmitAdminKeyError::Unknown | AdmitAdminKeyError::Refused { .. })) => {
+            if let AdmitAdminKeyError::Refused {
+                key,
+                why: AdminKeyRefused::Revoked | AdminKeyRefused::Expired,
+            } = &refused
+            {
+                request.extensions_mut().insert(KeyName(key.name.clone()));
+            }
             let challenge = format!("{SCHEME}, error=\"invalid_token\", error_description=\"{refused}\"");
             let problem = Problem::new(StatusCode::UNAUTHORIZED, refused.to_string());
             return Err(challenged(problem, &challenge));
@@ -77,7 +87,8 @@ async fn judge(request: &ServiceRequest) -> Result<(), Problem> {
         address: address(state, request.request()),
         request: request.extensions().get::<RequestId>().map(|RequestId(id)| id.clone()),
     };
-    request.extensions_mut().insert(Caller { id: key.id, name: key.name.clone(), cause });
+    request.extensions_mut().insert(KeyName(key.name));
+    request.extensions_mut().insert(Caller { id: key.id, cause });
     let Needed(needed) = request.app_data::<Needed>().ok_or_else(Problem::nothing_here)?;
     let needed = needed.iter().find(|(method, _)| *method == request.method().as_str());
     // Another method is refused by the path itself.

@@ -7,7 +7,7 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::admission::{AccessRule, AccessRuleRejected, Release};
 use countersign_domain::challenge::iso8601;
-use countersign_domain::client::{Client, DisplayMetadata};
+use countersign_domain::client::{Client, ClientAuthentication, DisplayMetadata};
 use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::grant_type::{GrantType, RESPONSE_TYPE_CODE};
 use countersign_domain::id::ClientId;
@@ -34,7 +34,7 @@ use serde_json::Value;
 use super::AdminState;
 use super::admit::Caller;
 use super::problem::Problem;
-use super::read::{IfMatch, Json, Query, one, repeatable};
+use super::read::{IfMatch, Json, Query, mark_of, one, repeatable};
 
 /// How often a change that names no ETag is tried again because somebody else was faster.
 const TRIES: usize = 5;
@@ -129,6 +129,9 @@ pub(crate) struct ClientBody {
     response_types: Vec<String>,
     /// How it authenticates.
     token_endpoint_auth_method: String,
+    /// Changes when its secret does, and tells nothing of it. Only if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secret_mark: Option<String>,
     /// The algorithm that signs the client's assertions.
     #[serde(skip_serializing_if = "Option::is_none")]
     token_endpoint_auth_signing_alg: Option<String>,
@@ -651,6 +654,10 @@ impl ClientBody {
     fn of(client: Client) -> Self {
         let is_redirected = client.may_use(GrantType::AuthorizationCode);
         let response_types = if is_redirected { vec![RESPONSE_TYPE_CODE.to_owned()] } else { Vec::new() };
+        let secret_mark = match &client.authentication {
+            ClientAuthentication::Secret { secrets, .. } => Some(mark_of(secrets.current.as_bytes())),
+            ClientAuthentication::Keys | ClientAuthentication::Public => None,
+        };
         let metadata = client.metadata;
         let display = metadata.display;
         Self {
@@ -663,6 +670,7 @@ impl ClientBody {
             grant_types: metadata.grant_types.iter().map(|kind| kind.name().to_owned()).collect(),
             response_types,
             token_endpoint_auth_method: client.authentication.method().to_owned(),
+            secret_mark,
             token_endpoint_auth_signing_alg: display.token_endpoint_auth_signing_alg,
             jwks: display.jwks.and_then(|jwks| serde_json::from_str(&jwks).ok()),
             jwks_uri: display.jwks_uri,

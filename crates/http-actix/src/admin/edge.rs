@@ -14,7 +14,7 @@ use tracing::Instrument;
 use tracing::field::display;
 
 use super::AdminState;
-use super::admit::{Caller, RequestId};
+use super::admit::{KeyName, RequestId};
 use super::problem::Problem;
 use crate::error::ApiError;
 use crate::page::policy::PAGE_POLICY;
@@ -77,11 +77,11 @@ fn complete(response: &mut ServiceResponse<BoxBody>, id: &str) {
     }
 }
 
-/// One line, with the name of the key that was presented, if it is one.
+/// One line, with the name of the key that was presented, if it is one or was one.
 fn log(response: &ServiceResponse<BoxBody>, state: &AdminState, request: &HttpRequest, duration_us: u64) {
     let status = response.status().as_u16();
     let extensions = request.extensions();
-    let key = extensions.get::<Caller>().map(|caller| caller.name.as_str());
+    let key = extensions.get::<KeyName>().map(|KeyName(name)| name.as_str());
     let Some(error) = response.response().error() else {
         tracing::info!(status, duration_us, admin_key.name = key, "answered");
         return;

@@ -188,8 +188,12 @@ fn json(shown: &impl Serialize) -> Result<String, Problem> {
 }
 
 fn etag(body: &str) -> String {
-    let digest = digest_of(body.as_bytes());
-    format!("\"{}\"", URL_SAFE_NO_PAD.encode(digest.get(..16).unwrap_or_default()))
+    format!("\"{}\"", mark_of(body.as_bytes()))
+}
+
+/// A short text that stands for these bytes, and tells nothing of them.
+pub(super) fn mark_of(bytes: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(digest_of(bytes).get(..16).unwrap_or_default())
 }
 
 /// Begins a request that makes something. If its sender named it, a repeat makes the same.
