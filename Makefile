@@ -22,6 +22,7 @@ GUARD := target/debug/countersign-bench guard
 SECONDS_EACH ?= 60
 SEQUENCES ?= 100000
 SEED ?= 1
+REFUSED ?= 100000
 # Packages whose tests need PostgreSQL, a mail server or a server of ours.
 NEED_SERVICES := tests bench adapters-postgres adapters-smtp test-postgres
 OLDEST_NODE := 20
@@ -109,9 +110,9 @@ test-e2e: setup-build setup-servers test-build ## Run all tests on SQLite and Po
 		$(NEXTEST) --profile e2e
 	else
 		cargo test --locked --workspace --exclude countersign-tests --exclude countersign-adapters-smtp --all-targets --no-fail-fast
-		cargo test --locked -p countersign-tests --test e2e --test openid --test architecture --no-fail-fast -- --skip mail:: --skip f_10_f_11_
+		cargo test --locked -p countersign-tests --test e2e --test openid --test architecture --no-fail-fast -- --skip mail:: --skip fail2ban:: --skip f_10_f_11_
 	fi
-	$(say) "Left out: browsers, client libraries, applications, schemathesis, a real mail server, examples in documentation. make test runs them"
+	$(say) "Left out: browsers, client libraries, applications, schemathesis, a real mail server, fail2ban, examples in documentation. make test runs them"
 
 # Other packages are selected here than elsewhere, so libraries may be built once more, with fewer features.
 .PHONY: test-fast
@@ -140,6 +141,15 @@ storm: setup-build ## Hold 16,000 connections in nine bad ways beside honest sig
 	cargo test --release --locked -p countersign-tests --test e2e --no-run
 	$(say) "Holding connections: about ten minutes. Leave the machine alone meanwhile"
 	COUNTERSIGN_STORM=full cargo test --release --locked -p countersign-tests --test e2e -- --nocapture --test-threads 1 f_05_honest_people
+
+# The release, because a hundred thousand requests take a debug build minutes.
+.PHONY: flood
+flood: setup-postgres .tools/fail2ban/.unpacked ## Refuse 100,000 requests on each database and let fail2ban find each of them (REFUSED=100000)
+	@$(say) "Building the release and the flood"
+	cargo build --release --locked -p countersign-app
+	cargo test --release --locked -p countersign-tests --test e2e --no-run
+	$(say) "Sending $(REFUSED) requests that are refused"
+	FLOOD=$(REFUSED) cargo test --release --locked -p countersign-tests --test e2e -- --nocapture --test-threads 1 each_refused_request_of_a_flood
 
 .PHONY: invariants
 invariants: setup-build ## Hold the two sentences about tokens and cookies over random requests (SEQUENCES=100000, SEED=1)
@@ -327,7 +337,7 @@ setup-fuzz: setup-build
 	$(install_missing)
 
 .PHONY: setup-test
-setup-test: setup-services $(PEERS)/node_modules/.installed $(PEERS)/.venv/.installed setup-browser setup-clients
+setup-test: setup-services .tools/fail2ban/.unpacked $(PEERS)/node_modules/.installed $(PEERS)/.venv/.installed setup-browser setup-clients
 
 # Servers that the packages start on their own are stopped: the tests start theirs, in a folder that goes away.
 .PHONY: setup-postgres
@@ -384,11 +394,22 @@ setup-browser: $(PEERS)/node_modules/.installed
 	node node_modules/playwright-core/cli.js install --with-deps chromium
 
 $(PEERS)/.venv/.installed: $(PEERS)/requirements.txt | setup-services
-	@$(say) "Installing the judges written in Python: eth-account, siwe, btclib, aiosmtpd, schemathesis (about 175 MB)"
+	@$(say) "Installing the judges written in Python: eth-account, siwe, btclib, aiosmtpd, schemathesis, Vector's language (about 195 MB)"
 	rm -rf $(PEERS)/.venv
 	python3 -m venv $(PEERS)/.venv
 	$(PEERS)/.venv/bin/pip install --quiet --disable-pip-version-check -r $(PEERS)/requirements.txt
 	touch $@
+
+# Unpacked and not installed, so that no service starts and no jail of this machine changes. It needs Python only.
+.tools/fail2ban/.unpacked: | setup-services
+	@$(say) "Unpacking fail2ban, which reads the log (asks the package server; half a megabyte)"
+	command -v apt-get >/dev/null || { echo "Please unpack Debian's package fail2ban into .tools/fail2ban (there is no apt-get here)"; exit 1; }
+	rm -rf .tools/fail2ban
+	mkdir -p .tools/fail2ban
+	cd .tools/fail2ban
+	apt-get download -qq fail2ban || { $(SUDO) apt-get update -qq; apt-get download -qq fail2ban; }
+	dpkg-deb -x fail2ban_*.deb .
+	touch .unpacked
 
 .PHONY: setup-clients
 setup-clients: setup-libraries setup-apache $(APPS)/.venv/.installed $(APPS)/node_modules/.installed $(ORACLE)/node_modules/.installed

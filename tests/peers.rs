@@ -5,8 +5,8 @@
 use std::ffi::OsStr;
 use std::process::Command;
 
-use countersign_tests::server::{binary, free_port};
-use countersign_tests::{Database, Judges, Server};
+use countersign_tests::server::{binary, free_port, project};
+use countersign_tests::{Database, Judges, Request, Server};
 
 /// The page and the endpoints, checked with npm `siwe`, MetaMask's own rules and ethers (B-002 to B-005,
 /// B-011, B-014, B-016, B-021 to B-025, B-030).
@@ -181,6 +181,37 @@ fn what_python_wallets_sign_is_valid_and_nothing_near_it() {
 #[test]
 fn the_settings_of_known_applications_are_read_by_what_reads_such_files() {
     examine("configurations.py", python(), &[binary().as_os_str()]);
+}
+
+/// Vector's own language reads the same of refusals in both formats, by the rule that operators copy.
+#[test]
+fn vector_reads_the_same_of_a_refusal_in_both_formats() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = ["json", "pretty"].map(|format| {
+        let mut server = Database::sqlite()
+            .server()
+            .with_env("COUNTERSIGN_TRUSTED_PROXIES", "127.0.0.1/32")
+            .with_env("COUNTERSIGN_LOG_ADDRESSES", "full")
+            .with_env("COUNTERSIGN_LOG_FORMAT", format)
+            .start();
+        let client = server.register();
+        let guess = Request::form("/oauth/token", &client.exchange_form("c").with("client_secret", "guess"));
+        let requests = [
+            (guess, "203.0.113.7"),
+            (Request::get("/oauth/userinfo").bearer("x"), "2001:db8::7"),
+            (Request::get("/}:\"address=6.6.6.6"), "203.0.113.7"),
+        ];
+        for ((request, from), turn) in requests.into_iter().zip(1..) {
+            let request = request.header("X-Forwarded-For", from);
+            server.send(&request.header("X-Request-Id", &format!("case-{turn}")));
+        }
+        assert!(server.terminate().success());
+        let log = folder.path().join(format!("{format}.log"));
+        std::fs::write(&log, server.log()).unwrap();
+        log
+    });
+    let rule = project().join("contrib/vector/countersign.vrl");
+    examine("vector.py", python(), &[rule.as_ref(), logs[0].as_ref(), logs[1].as_ref()]);
 }
 
 /// Whom people are to ask on the server that lets nobody in.

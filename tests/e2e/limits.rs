@@ -107,6 +107,18 @@ fn a_trusted_proxy_speaks_for_many_addresses() {
     assert_eq!(from("198.51.100.2, 198.51.100.1").status, 429);
 }
 
+/// A proxy adds an address behind whatever the visitor sent. That must not hide the visitor behind the proxy.
+#[test]
+fn a_forwarded_header_that_is_not_text_hides_nobody() {
+    let server = limited(Some("127.0.0.1/32"));
+    let from = |sent: &str| server.send(&registration().header("X-Forwarded-For", sent));
+    assert!(asked_until_429(|_| from("198.51.100.1")).is_some());
+    for sent in ["é, 198.51.100.1", "\u{a0}198.51.100.2,198.51.100.1 ", "127.0.0.1, é, , 198.51.100.1"] {
+        assert_eq!(from(sent).status, 429, "{sent}");
+    }
+    assert_eq!(from("198.51.100.1, é").status, 201, "this one the proxy itself would have sent");
+}
+
 /// B-076: one household has a whole /64.
 #[test]
 fn the_addresses_of_one_ipv6_network_count_as_one() {

@@ -2,7 +2,10 @@
 //!
 //! Diesel prepares such a statement once for each connection, and finds it again by its type.
 
+mod recorded;
+
 pub(crate) use countersign_statement::{row, statement};
+pub(crate) use recorded::{Act, ActText, load};
 
 /// Diesel's name for the database.
 pub(crate) type Backend = diesel::pg::Pg;

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod batches;
+mod events;
 mod people;
 
 use countersign_conformance::fixtures;
@@ -50,7 +51,8 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     let register = countersign_ports::RegisterClient { client: client.clone(), event: None };
     register_client::register_client(connection, &register).unwrap();
     register_client::register_client(connection, &register).unwrap();
-    manage_clients::update_client(connection, &client).unwrap();
+    let update = countersign_ports::UpdateClient { client: client.clone(), event: None };
+    manage_clients::update_client(connection, &update).unwrap();
     together::read::find_clients(connection, &[client.id.as_uuid()]).unwrap();
     read::list_clients(connection, None, 10).unwrap();
     read::list_clients(connection, Some(client.id), 20).unwrap();
@@ -73,11 +75,11 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     let access = together::read::find_accesses(connection, &[rotate.token.id.as_uuid()]).unwrap().remove(0);
     together::read::living_on(connection, &[KnownAccess::from(&access)]).unwrap();
     let revoke_token = fixtures::revoke_token(&rotate.token);
-    revoke::revoke_token(connection, revoke_token).unwrap();
-    revoke::revoke_token(connection, revoke_token).unwrap();
+    revoke::revoke_token(connection, &revoke_token).unwrap();
+    revoke::revoke_token(connection, &revoke_token).unwrap();
     let revoke_grant = fixtures::revoke_grant(login.id);
-    revoke::revoke_grant(connection, revoke_grant).unwrap();
-    revoke::revoke_grant(connection, revoke_grant).unwrap();
+    revoke::revoke_grant(connection, &revoke_grant).unwrap();
+    revoke::revoke_grant(connection, &revoke_grant).unwrap();
 
     let other = fixtures::wallet_account();
     let link = fixtures::link_wallet(&login.account, &other);
@@ -96,6 +98,7 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     every_operation_on_requests(connection);
     people::every_operation_on_people(connection, with_options);
     batches::every_operation_together(connection, with_options);
+    events::every_operation_on_events(connection, with_options);
 
     let resource = fixtures::resource(&["photos.read", "photos.write"]);
     let create = countersign_ports::CreateResource { resource: resource.clone(), event: None };
@@ -137,8 +140,12 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     let key = fixtures::add_signing_key();
     signing_keys::add_signing_key(connection, &key).unwrap();
     signing_keys::add_signing_key(connection, &key).unwrap();
-    signing_keys::withdraw_signing_key(connection, &key.key.kid, fixtures::NOW).unwrap();
-    signing_keys::remove_signing_key(connection, &key.key.kid).unwrap();
+    let kid = key.key.kid;
+    let withdraw =
+        countersign_ports::WithdrawSigningKey { kid: kid.clone(), now: fixtures::NOW, event: None };
+    signing_keys::withdraw_signing_key(connection, &withdraw).unwrap();
+    let remove = countersign_ports::RemoveSigningKey { kid, event: None };
+    signing_keys::remove_signing_key(connection, &remove).unwrap();
     signing_keys::signing_keys(connection).unwrap();
     purge_expired::purge_expired(
         connection,
@@ -146,7 +153,8 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     )
     .unwrap();
     ping::ping(connection).unwrap();
-    manage_clients::delete_client(connection, client.id).unwrap();
+    let delete = countersign_ports::DeleteClient { id: client.id, event: None };
+    manage_clients::delete_client(connection, &delete).unwrap();
 }
 
 fn every_operation_on_accounts(connection: &mut PgConnection, with_options: bool) {
@@ -174,8 +182,9 @@ fn every_operation_on_accounts(connection: &mut PgConnection, with_options: bool
     read_account::find_account(connection, user).unwrap().unwrap();
     remove_email::remove_email(connection, user).unwrap();
     revoke_consent::revoke_consent(connection, &fixtures::revoke_consent(user, login.client)).unwrap();
-    end_session::end_session(connection, user, session.id).unwrap();
-    end_session::end_sessions(connection, user).unwrap();
+    let end = countersign_ports::EndSession { user, id: session.id, event: None };
+    end_session::end_session(connection, &end).unwrap();
+    end_session::end_sessions(connection, &countersign_ports::EndSessions { user, event: None }).unwrap();
     delete_account::delete_account(connection, &fixtures::delete_account(user)).unwrap();
 }
 

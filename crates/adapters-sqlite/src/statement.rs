@@ -51,11 +51,16 @@ pub(crate) mod plan {
         (folder, connection)
     }
 
+    /// The steps of a statement, as SQLite tells of them.
+    pub(crate) fn steps(connection: &mut Connection, statement: impl QueryFragment<Backend>) -> Vec<String> {
+        let steps: Vec<(i32, i32, i32, String)> = Explain(statement).load(connection).unwrap();
+        steps.into_iter().map(|(_, _, _, step)| step).collect()
+    }
+
     /// Checks that a statement finds the rows of each table by a key. Only what the statement itself brings
     /// along is read from one end to the other: `asked`, and the results of subqueries.
     pub(crate) fn finds_rows_by_keys(connection: &mut Connection, statement: impl QueryFragment<Backend>) {
-        let steps: Vec<(i32, i32, i32, String)> = Explain(statement).load(connection).unwrap();
-        let steps: Vec<String> = steps.into_iter().map(|(_, _, _, step)| step).collect();
+        let steps = steps(connection, statement);
         let reads_all = |step: &&String| {
             let own = ["SCAN asked", "SCAN CONSTANT ROW", "SCAN (subquery"];
             step.starts_with("SCAN") && !own.iter().any(|own| step.starts_with(own))

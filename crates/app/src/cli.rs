@@ -3,6 +3,7 @@
 
 mod admin_key;
 mod client;
+mod event;
 pub(crate) mod flags;
 mod people;
 mod resource;
@@ -16,6 +17,7 @@ use countersign_domain::signing_algorithm::SigningAlgorithm;
 
 pub(crate) use self::admin_key::AdminKeyCommand;
 pub(crate) use self::client::{ChangedClient, ClientCommand, MetadataFlags, NewClient};
+pub(crate) use self::event::{EventChoice, EventCommand};
 pub(crate) use self::people::{
     AccessCommand, GroupCommand, KindChoice, NewRule, Paging, UserCommand, WalletChoice, WalletCommand,
     WhoChoice,
@@ -101,6 +103,13 @@ pub(crate) enum Command {
         trial: TrialChoice,
         #[command(subcommand)]
         command: AdminKeyCommand,
+    },
+    /// Show what happened, and verify that nobody altered it.
+    Event {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: EventCommand,
     },
     /// List, rotate and withdraw signing keys.
     Key {

@@ -8,7 +8,7 @@ use countersign_adapters_crypto::{
     JosekitSigner, KeyChange, KeyError, OperatorSecret, forget_old_keys, make_due_keys,
 };
 use countersign_domain::signing_key::KeyState;
-use countersign_ports::{Clock, DirectStorage, Entropy, EntropyExt, WithdrawSigningKey};
+use countersign_ports::{Clock, DirectStorage, Entropy, EntropyExt};
 use tokio::time::sleep;
 
 use crate::clock_watch::ClockWatch;

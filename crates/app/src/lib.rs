@@ -24,6 +24,9 @@ mod clock_watch;
 mod config;
 mod demo_wallet;
 mod descriptors;
+mod event_command;
+mod event_keeper;
+mod event_output;
 mod failure;
 mod file_system;
 mod key_command;
@@ -99,6 +102,7 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         | Command::Access { trial, .. }
         | Command::Resource { trial, .. }
         | Command::AdminKey { trial, .. }
+        | Command::Event { trial, .. }
         | Command::Key { trial, .. }
             if trial.is_chosen =>
         {
@@ -109,6 +113,7 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         | Command::CheckConfig
         | Command::Client { .. }
         | Command::Resource { .. }
+        | Command::Event { .. }
         | Command::User { .. }
         | Command::Wallet { .. }
         | Command::Group { .. }
@@ -158,6 +163,11 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(resource_command::resource(command, &config, &wiring, &mut out))
+        }
+        Command::Event { command, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(event_command::event(command, &config, &wiring, &mut out))
         }
         Command::User { command, .. } => {
             let config = load(&sources, Purpose::Administer)?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use countersign_adapters_crypto::JosekitSigner;
 use countersign_ports::{KeyStore, Storage, WalletVerifier};
 use countersign_usecases::context::blocks::Blocks;
 use countersign_usecases::context::cause::Cause;
@@ -10,8 +11,9 @@ use countersign_usecases::context::resources::Resources;
 use countersign_usecases::{Management, Policy};
 
 use crate::config::Config;
-use crate::failure::Failure;
+use crate::failure::{Failure, chain};
 use crate::operator::Operator;
+use crate::operator_secret;
 use crate::server::opening;
 use crate::wiring::{OpenStorage, Wiring, policy};
 
@@ -72,6 +74,17 @@ impl<'a> Opened<'a> {
             policy: &self.policy,
             cause: &self.cause,
         }
+    }
+
+    /// The server's keys, which the server made.
+    pub(crate) async fn signer(&self) -> Result<JosekitSigner, String> {
+        let secret = operator_secret::load(self.config, self.wiring)
+            .map_err(|error| format!("failed to get the secret (secret): {}", chain(&error)))?;
+        let opening = |error| format!("failed to open the signing keys: {}", chain(&error));
+        let signer = JosekitSigner::new(&[]).map_err(opening)?;
+        let now = self.wiring.clock.now();
+        signer.reload(self.keys(), &secret, now).await.map_err(opening)?;
+        Ok(signer)
     }
 
     /// The signing keys, sealed.

@@ -7,7 +7,7 @@ mod farewell;
 mod group;
 mod user;
 mod wallet;
-mod who;
+pub(crate) mod who;
 
 use std::io::Write;
 
@@ -71,6 +71,6 @@ async fn unblock_somebody(
 }
 
 /// Says how to go on with a list.
-fn note_more(last: &str) -> Result<(), Failure> {
+pub(crate) fn note_more(last: &str) -> Result<(), Failure> {
     note(&format!("there are more: --after {last} goes on"))
 }

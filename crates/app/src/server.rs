@@ -30,6 +30,7 @@ use tokio::time::{sleep, timeout};
 use crate::clock_watch::ClockWatch;
 use crate::config::{AddressDetail, Config, MetricsPage, RegistrationMode};
 use crate::descriptors;
+use crate::event_keeper::EventKeeper;
 use crate::failure::Failure;
 use crate::key_ring::SealedRing;
 use crate::keys::KeyKeeper;
@@ -118,8 +119,13 @@ pub(crate) async fn serve(
         tokio::spawn(serving);
     }
     let uses = UseWriter { clients: upkeeper.context.clients.clone() };
-    let upkeep =
-        [tokio::spawn(upkeeper.keep()), tokio::spawn(keys.keep()), tokio::spawn(uses.clone().keep())];
+    let events = EventKeeper::new(upkeeper.context.clone());
+    let upkeep = [
+        tokio::spawn(upkeeper.keep()),
+        tokio::spawn(keys.keep()),
+        tokio::spawn(uses.clone().keep()),
+        tokio::spawn(events.keep()),
+    ];
     if let Some(folder) = &mut throw_away {
         let announced = folder.announce(&config.public_url);
         announced.map_err(|error| Failure::because(&format!("write to {}", folder.path()), &error))?;

@@ -6,6 +6,7 @@
 
 mod admin_keys;
 mod admission;
+mod events;
 mod ids;
 mod signing;
 mod tokens;
@@ -19,7 +20,6 @@ use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::consent::{ConsentDestination, ConsentTerms};
 use countersign_domain::device::{self, DeviceRequest};
 use countersign_domain::email::{EmailAddress, EmailConfirmation};
-use countersign_domain::event::Pseudonym;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, UserId};
@@ -50,6 +50,7 @@ pub use admission::{
     add_member, block_user, block_wallet, change_access, create_group, end_access, group, group_name, groups,
     remove_member, rule,
 };
+pub use events::{event, event_id, event_id_at, pseudonym, seal_events};
 use ids::unique_bytes;
 pub use ids::{admin_key_id, client_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id};
 pub use signing::{
@@ -312,7 +313,7 @@ pub fn revoke_consent(user: UserId, client: ClientId) -> RevokeConsent {
 
 /// The command that deletes a user's account.
 pub fn delete_account(user: UserId) -> DeleteAccount {
-    DeleteAccount { user, now: NOW, pseudonym: Pseudonym::new([0; 16]), event: None }
+    DeleteAccount { user, now: NOW, pseudonym: pseudonym(), event: None }
 }
 
 /// An e-mail address.

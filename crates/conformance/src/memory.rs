@@ -421,10 +421,13 @@ impl KeyStore for MemoryStorage {
                 && other.withdrawn_at.is_none()
                 && other.active_from > unless_after
         };
-        if !tables.keys.contains_key(&key.kid) && tables.keys.values().any(is_later) {
+        if tables.keys.contains_key(&key.kid) {
+            return Ok(KeyAdded::Stored);
+        }
+        if tables.keys.values().any(is_later) {
             return Ok(KeyAdded::NotNeeded);
         }
-        tables.keys.entry(key.kid.clone()).or_insert(key);
+        tables.keys.insert(key.kid.clone(), key);
         tables.record(event);
         Ok(KeyAdded::Stored)
     }

@@ -15,6 +15,9 @@ pub mod consents;
 pub mod continuing;
 pub mod durability;
 pub mod emails;
+pub mod event_acts;
+pub mod event_races;
+pub mod events;
 pub mod forgetting;
 pub mod groups;
 pub mod if_unchanged;
@@ -414,6 +417,38 @@ macro_rules! storage_contract {
                 denying_nobodys_device_says_so,
                 requests_are_purged_in_their_time_up_to_the_limit,
             ],
+            event_acts: [
+                what_is_carried_out_leaves_its_event_and_nothing_else_does,
+                an_event_that_names_somebody_keeps_them,
+                an_act_without_an_event_leaves_none,
+                an_act_that_is_repeated_after_its_event_was_sealed_leaves_no_other,
+            ],
+            events: [
+                every_value_of_an_event_survives,
+                an_event_is_recorded_once,
+                an_event_is_found_by_its_id,
+                fresh_events_are_read_oldest_first_up_to_the_limit,
+                fresh_and_sealed_events_are_listed_together,
+                a_page_of_events_may_start_anywhere,
+                sealed_events_have_consecutive_positions,
+                a_checkpoint_may_have_no_events,
+                checkpoints_and_sealed_events_are_read_in_pages,
+                a_checkpoint_seals_as_many_events_as_it_may,
+                a_seal_that_is_repeated_is_answered_like_the_first,
+                a_checkpoint_that_does_not_follow_the_last_is_stale,
+                an_event_that_is_not_fresh_or_changed_cannot_be_sealed,
+                events_are_forgotten_by_whole_checkpoints,
+                forgetting_goes_in_steps,
+                a_lease_has_one_holder_at_a_time,
+                leases_of_other_names_are_others,
+                the_events_of_a_deleted_account_get_its_pseudonym,
+                the_events_of_a_deleted_account_are_counted,
+                a_deleted_account_breaks_no_seal,
+                nothing_in_the_events_leads_to_a_deleted_account,
+                a_deletion_without_an_event_takes_the_person_away_too,
+                a_wallet_of_a_deleted_account_begins_with_new_events,
+                a_seal_from_before_a_deletion_is_stale,
+            ],
         }
     };
 }
@@ -528,6 +563,16 @@ macro_rules! storage_races {
                 a_109_one_pushed_request_is_taken_by_one_of_many,
                 one_user_code_is_taken_by_one_of_many,
             ],
+            event_races: [
+                each_of_many_logins_is_sealed_once,
+                one_of_many_sealers_seals,
+                many_copies_of_one_seal_are_all_answered_alike,
+                an_event_is_recorded_by_one_of_many,
+                one_of_many_who_revoke_a_grant_leaves_an_event,
+                many_logins_with_and_without_events_do_not_mix_them_up,
+                a_lease_is_taken_by_one_of_many,
+                no_event_names_a_deleted_account,
+            ],
         }
     };
 }
@@ -578,6 +623,12 @@ macro_rules! storage_durability {
             ],
             proofs: [
                 a_spent_proof_stays_spent,
+            ],
+            event_acts: [
+                acts_and_their_events_outlive_the_process,
+            ],
+            events: [
+                events_and_checkpoints_outlive_the_process,
             ],
         }
     };
@@ -630,6 +681,16 @@ macro_rules! storage_replicas {
             ],
             proofs: [
                 e_23_one_proof_is_new_once_on_two_replicas,
+            ],
+            events: [
+                events_are_seen_by_the_other_replica,
+            ],
+            event_races: [
+                each_of_many_logins_on_two_replicas_is_sealed_once,
+                one_of_many_sealers_on_two_replicas_seals,
+                an_event_is_recorded_once_on_two_replicas,
+                a_lease_is_taken_once_on_two_replicas,
+                no_event_names_a_deleted_account_on_two_replicas,
             ],
         }
     };

@@ -1,11 +1,13 @@
 //! The reference store passes its own suites, and every clause is in a suite.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use countersign_conformance::fakes::FakeSigner;
 use countersign_conformance::memory::MemoryStorage;
+use countersign_conformance::storage::event_acts;
 use countersign_ports::Storage;
 
 async fn fresh() -> (Arc<dyn Storage>, ()) {
@@ -26,6 +28,47 @@ countersign_conformance::storage_durability!(database(), open);
 countersign_conformance::storage_replicas!(database(), open);
 
 countersign_conformance::signer_contract!(FakeSigner);
+
+/// The commands that carry an event, and those that have such a command in them.
+fn commands_with_an_event(ports: &str) -> BTreeSet<&str> {
+    let mut commands = BTreeSet::new();
+    loop {
+        let before = commands.len();
+        for part in ports.split("pub struct ").skip(1) {
+            let name = part.split([' ', '{', '(', ';', '<']).next().unwrap();
+            let fields =
+                part.split("\n}").next().unwrap().lines().filter_map(|line| line.trim().split_once(": "));
+            let mut types = fields.map(|(_, given)| given.trim_end_matches(','));
+            if types.any(|given| given == "Option<Box<Event>>" || commands.contains(given)) {
+                commands.insert(name);
+            }
+        }
+        if commands.len() == before {
+            return commands;
+        }
+    }
+}
+
+/// A command that gets an event needs a trial.
+#[test]
+fn every_operation_that_takes_an_event_has_its_trial() {
+    let ports = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ports/src");
+    let files = fs::read_dir(ports).unwrap().map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
+    let ports = files.collect::<Vec<_>>().join("\n");
+    let commands = commands_with_an_event(&ports);
+    let mut operations = BTreeSet::new();
+    for part in ports.split("async fn ").skip(1) {
+        let signature = part.split("->").next().unwrap();
+        let (name, arguments) = signature.split_once('(').unwrap();
+        if commands.iter().any(|command| arguments.contains(&format!(": {command})"))) {
+            operations.insert(name);
+        }
+    }
+    let tried: BTreeSet<_> = event_acts::OPERATIONS.iter().copied().collect();
+    assert_eq!(operations, tried);
+    assert_eq!(tried.len(), event_acts::OPERATIONS.len());
+    assert!(tried.len() > 30 && commands.contains("ContinueSession"), "the search finds the commands");
+}
 
 #[test]
 fn every_clause_is_listed_once() {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::refusal::RefusedFor;
+
 /// A refusal with a message that the specification fixes (sections 4 and 7), and with a page that tells a person
 /// what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,6 +154,8 @@ pub struct OAuthError {
     pub description: Cow<'static, str>,
     /// Which of the fixed messages the sentence is, if it is one.
     pub reason: Option<Reason>,
+    /// What the log and the metrics call it.
+    pub refused_for: RefusedFor,
 }
 
 impl OAuthError {
@@ -161,10 +165,11 @@ impl OAuthError {
         let description = description.into();
         let allowed = |character: char| matches!(character, ' '..='~') && !matches!(character, '"' | '\\');
         if description.chars().all(allowed) {
-            return Self { code, description, reason: None };
+            return Self { code, description, reason: None, refused_for: refused_for(code) };
         }
         let cleaned = description.chars().map(|character| if allowed(character) { character } else { '?' });
-        Self { code, description: Cow::Owned(cleaned.collect()), reason: None }
+        let description = Cow::Owned(cleaned.collect());
+        Self { code, description, reason: None, refused_for: refused_for(code) }
     }
 
     /// Pairs a code with a fixed message, and says after it what exactly is wrong.
@@ -174,6 +179,52 @@ impl OAuthError {
 
     /// Pairs a code with a fixed message.
     pub const fn because(code: OAuthErrorCode, reason: Reason) -> Self {
-        Self { code, description: Cow::Borrowed(reason.message()), reason: Some(reason) }
+        let refused_for = match reason {
+            Reason::Signature => RefusedFor::Signature,
+            Reason::MissingSession | Reason::Challenge => RefusedFor::Ended,
+            Reason::UnknownClient | Reason::RedirectUri | Reason::ForeignForm => refused_for(code),
+        };
+        Self { code, description: Cow::Borrowed(reason.message()), reason: Some(reason), refused_for }
+    }
+
+    /// The same error under another name in the log.
+    #[must_use]
+    pub fn logged_as(self, refused_for: RefusedFor) -> Self {
+        Self { refused_for, ..self }
+    }
+}
+
+/// What the log calls an error with this code, unless it is told better.
+const fn refused_for(code: OAuthErrorCode) -> RefusedFor {
+    match code {
+        OAuthErrorCode::InvalidClient => RefusedFor::ClientAuthentication,
+        OAuthErrorCode::NotAdmitted => RefusedFor::NotAdmitted,
+        OAuthErrorCode::InvalidToken | OAuthErrorCode::ExpiredToken => RefusedFor::Ended,
+        OAuthErrorCode::ServerError | OAuthErrorCode::TemporarilyUnavailable => RefusedFor::Failure,
+        OAuthErrorCode::InvalidRequest
+        | OAuthErrorCode::IncompleteForm
+        | OAuthErrorCode::ForeignOrigin
+        | OAuthErrorCode::Conflict
+        | OAuthErrorCode::UnknownClient
+        | OAuthErrorCode::UnauthorizedClient
+        | OAuthErrorCode::InvalidGrant
+        | OAuthErrorCode::InvalidScope
+        | OAuthErrorCode::UnsupportedGrantType
+        | OAuthErrorCode::UnsupportedResponseType
+        | OAuthErrorCode::AccessDenied
+        | OAuthErrorCode::LoginRequired
+        | OAuthErrorCode::ConsentRequired
+        | OAuthErrorCode::InvalidTarget
+        | OAuthErrorCode::RequestNotSupported
+        | OAuthErrorCode::RequestUriNotSupported
+        | OAuthErrorCode::InvalidRequestUri
+        | OAuthErrorCode::AuthorizationPending
+        | OAuthErrorCode::SlowDown
+        | OAuthErrorCode::DeviceDenied
+        | OAuthErrorCode::InvalidDpopProof
+        | OAuthErrorCode::UseDpopNonce
+        | OAuthErrorCode::InsufficientScope
+        | OAuthErrorCode::InvalidRedirectUri
+        | OAuthErrorCode::InvalidClientMetadata => RefusedFor::Other,
     }
 }

@@ -91,6 +91,14 @@ impl Pseudonym {
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut bytes = [0; 16];
+        hex::decode_to_slice(text.strip_prefix("deleted:")?, &mut bytes).ok()?;
+        let pseudonym = Self(bytes);
+        (pseudonym.to_string() == text).then_some(pseudonym)
+    }
 }
 
 /// `deleted:` and the bytes in hexadecimal.
@@ -135,5 +143,7 @@ mod tests {
         let forgotten = event().about(user).forgetting(Pseudonym::new([7; 16]));
         assert_eq!(forgotten.person.unwrap().to_string(), format!("deleted:{}", "07".repeat(16)));
         assert_eq!((forgotten.wallet, forgotten.address), (None, None));
+        assert_eq!(Pseudonym::parse(&format!("deleted:{}", "07".repeat(16))), Some(Pseudonym::new([7; 16])));
+        assert_eq!(Pseudonym::parse(&"07".repeat(16)), None);
     }
 }

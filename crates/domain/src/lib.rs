@@ -73,6 +73,7 @@ pub mod pushed_request;
 pub mod readable;
 pub mod redirect_uri;
 pub mod refresh;
+pub mod refusal;
 pub mod registration;
 pub mod repeat_key;
 pub mod resource;

@@ -9,6 +9,7 @@ mod admit;
 mod clients;
 mod description;
 mod edge;
+mod events;
 mod groups;
 mod keys;
 mod operations;

@@ -10,6 +10,7 @@ use actix_web::{HttpResponse, ResponseError};
 use countersign_domain::client_document::DocumentUrl;
 use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
 use countersign_domain::id::ClientId;
+use countersign_domain::refusal::RefusedFor;
 use countersign_domain::wallet::AccountName;
 use countersign_ports::WalletVerifier;
 use countersign_usecases::Refuse;
@@ -116,6 +117,7 @@ impl ApiError {
 
     pub(crate) fn too_many_requests(seconds: u64) -> Self {
         Self::new(Code::TemporarilyUnavailable, format!("too many requests; try again in {seconds} s"))
+            .logged_as(RefusedFor::RateLimit)
             .with_status(StatusCode::TOO_MANY_REQUESTS)
             .with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
     }
@@ -129,6 +131,11 @@ impl ApiError {
     pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
+    }
+
+    /// The same error under another name in the log.
+    pub(crate) fn logged_as(self, refused_for: RefusedFor) -> Self {
+        Self { error: self.error.logged_as(refused_for), ..self }
     }
 
     pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::grant_type::GrantType;
+use countersign_domain::refusal::RefusedFor;
 
 use crate::counter::Counter;
 use crate::histogram::Histogram;
@@ -86,6 +87,7 @@ pub struct Metrics {
     pub clients_registered: Counter,
     /// Requests that were refused because there were too many, per limit.
     pub rate_limited: Labelled<Counter, 1>,
+    refused: Labelled<Counter, 1>,
     source: Box<dyn Source>,
 }
 
@@ -122,6 +124,7 @@ impl Metrics {
             refresh_reuse: Counter::default(),
             clients_registered: Counter::default(),
             rate_limited: Labelled::new([limits]),
+            refused: Labelled::new([&RefusedFor::ALL.map(RefusedFor::name)]),
             source,
         }
     }
@@ -147,6 +150,11 @@ impl Metrics {
         self.token_errors.of([code.name()]).count();
     }
 
+    /// Counts a refused request.
+    pub fn refused(&self, refused_for: RefusedFor) {
+        self.refused.at([refused_for as usize]).count();
+    }
+
     /// Writes the page that Prometheus reads.
     pub fn text(&self) -> String {
         let mut text = Text::default();
@@ -163,6 +171,7 @@ impl Metrics {
         let secrets = self.source.secret_uses();
         text.each(&table::CLIENT_SECRETS, [(["current"], secrets.current), (["old"], secrets.old)]);
         text.counters(&table::RATE_LIMITED, &self.rate_limited);
+        text.counters(&table::REFUSED, &self.refused);
         let ages = self.source.signing_key_ages();
         text.each(&table::SIGNING_KEY_AGE, ages.into_iter().map(|(name, age)| ([name], age.as_secs())));
         if let Some(writer) = self.source.writer() {

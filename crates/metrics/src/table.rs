@@ -36,7 +36,7 @@ impl Kind {
 }
 
 /// All metrics, in the order of the page.
-pub static ALL: [&Description; 21] = [
+pub static ALL: [&Description; 22] = [
     &BUILD_INFO,
     &REQUESTS,
     &LOGINS,
@@ -49,6 +49,7 @@ pub static ALL: [&Description; 21] = [
     &CLIENTS_REGISTERED,
     &CLIENT_SECRETS,
     &RATE_LIMITED,
+    &REFUSED,
     &SIGNING_KEY_AGE,
     &STORAGE_COMMITS,
     &STORAGE_COMMANDS,
@@ -155,6 +156,13 @@ pub(crate) static RATE_LIMITED: Description = Description {
     kind: Kind::Counter,
     labels: &[("limit", "which one: `login`, `challenge`, `registration`, …")],
     help: "Requests that were refused because one address, or all together, made too many.",
+};
+
+pub(crate) static REFUSED: Description = Description {
+    name: "countersign_refused_total",
+    kind: Kind::Counter,
+    labels: &[("reason", "as in the log: `signature`, `client_authentication`, `code`, …")],
+    help: "Requests that were refused, and failures of ours.",
 };
 
 pub(crate) static SIGNING_KEY_AGE: Description = Description {

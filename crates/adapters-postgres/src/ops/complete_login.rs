@@ -15,7 +15,7 @@ use crate::error::OpResult;
 use crate::rows::consent::scope_bits;
 use crate::rows::grant::NewGrant;
 use crate::schema::grants;
-use crate::statement::statement;
+use crate::statement::{Act, ActText, load, statement};
 
 pub(crate) fn complete_login(
     connection: &mut PgConnection,
@@ -43,7 +43,8 @@ fn store(connection: &mut PgConnection, command: &CompleteLogin) -> OpResult<Opt
         session_expires_at: session.map(|session| session.expires_at),
         replaces: session.and_then(|session| session.replaces).map(|replaced| replaced.as_uuid()),
     };
-    let mut users: Vec<Uuid> = statement.load(connection)?;
+    let event = command.event.as_deref().map(|event| (command.id.as_uuid(), event));
+    let mut users: Vec<Uuid> = load(connection, statement, event)?;
     Ok(users.pop())
 }
 
@@ -91,7 +92,7 @@ statement! {
         browser: Option<&'a str> as Nullable<Text>,
         session_expires_at: Option<OffsetDateTime> as Nullable<Timestamptz>,
         replaces: Option<Uuid> as Nullable<SqlUuid>,
-    } -> SqlUuid = "\
+    } = "\
         WITH known AS ( \
           SELECT user_id FROM wallets WHERE family = :grant.family AND address = :grant.address FOR KEY SHARE \
         ), agreed AS ( \
@@ -135,6 +136,10 @@ statement! {
           SELECT :grant.session_id, user_id, :grant.family, :grant.chain, :grant.address, :session_hash, :browser, \
             :grant.authenticated_at, :grant.authenticated_at, :session_expires_at \
           FROM granted WHERE :grant.session_id IS NOT NULL \
-        ) \
-        SELECT user_id FROM granted"
+        )"
+}
+
+impl Act for StoreLogin<'_> {
+    type Answer = SqlUuid;
+    const TEXT: ActText = ActText::One { done: "granted", answer: " SELECT user_id FROM granted" };
 }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::error::OpResult;
 use crate::rows::consent::scope_bits;
 use crate::rows::grant::NewGrant;
-use crate::statement::statement;
+use crate::statement::{Act, ActText, load, statement};
 
 pub(crate) fn continue_session(
     connection: &mut PgConnection,
@@ -26,7 +26,9 @@ pub(crate) fn continue_session(
         agreed: command.agreed.to_text(),
         now: login.now,
     };
-    if statement.execute(connection)? == 1 {
+    let event = login.event.as_deref().map(|event| (login.id.as_uuid(), event));
+    let granted: Vec<Uuid> = load(connection, statement, event)?;
+    if !granted.is_empty() {
         return Ok(SessionContinued::CodeIssued);
     }
     why_not(connection, command)
@@ -54,7 +56,7 @@ fn why_not(connection: &mut PgConnection, command: &ContinueSession) -> OpResult
 }
 
 statement! {
-    /// One row if the grant is new and the guards held, none otherwise.
+    /// Returns the user if the grant is new and the guards held, nothing otherwise.
     ///
     /// The consent and the session are locked before the grant is written, so they stay as the guards found
     /// them until it is stored. An operation that revokes the consent, ends the session or unlinks its wallet
@@ -89,8 +91,14 @@ statement! {
           UPDATE signed_consents SET last_used_at = :now FROM granted \
           WHERE signed_consents.user_id = granted.user_id AND client_id = :grant.client_id \
             AND destination = :destination AND audiences = :agreed \
-        ) \
-        UPDATE login_sessions SET last_used_at = :now FROM granted WHERE login_sessions.id = :grant.session_id"
+        ), used AS ( \
+          UPDATE login_sessions SET last_used_at = :now FROM granted WHERE login_sessions.id = :grant.session_id \
+        )"
+}
+
+impl Act for StoreContinued<'_> {
+    type Answer = SqlUuid;
+    const TEXT: ActText = ActText::One { done: "granted", answer: " SELECT user_id FROM granted" };
 }
 
 statement! {

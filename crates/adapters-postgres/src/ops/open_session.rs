@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::wallets::until_the_wallet_is_known;
 use crate::error::OpResult;
 use crate::schema::login_sessions;
-use crate::statement::statement;
+use crate::statement::{Act, ActText, load, statement};
 
 pub(crate) fn open_session(connection: &mut PgConnection, command: &OpenSession) -> OpResult<SessionOpened> {
     let stored = until_the_wallet_is_known(|| store(connection, command))?;
@@ -36,7 +36,8 @@ fn store(connection: &mut PgConnection, command: &OpenSession) -> OpResult<Optio
         expires_at: session.expires_at,
         replaces: session.replaces.map(|replaced| replaced.as_uuid()),
     };
-    let mut users: Vec<Uuid> = statement.load(connection)?;
+    let event = command.event.as_deref().map(|event| (command.id.as_uuid(), event));
+    let mut users: Vec<Uuid> = load(connection, statement, event)?;
     Ok(users.pop())
 }
 
@@ -72,7 +73,7 @@ statement! {
         now: OffsetDateTime as Timestamptz,
         expires_at: OffsetDateTime as Timestamptz,
         replaces: Option<Uuid> as Nullable<SqlUuid>,
-    } -> SqlUuid = "\
+    } = "\
         WITH spent AS ( \
           INSERT INTO spent_challenges (id, forget_after) \
           SELECT :id, :forget_after WHERE NOT EXISTS (SELECT FROM grants WHERE id = :id) \
@@ -91,10 +92,16 @@ statement! {
           INSERT INTO users (id, created_at, untold_since) SELECT user_id, :now, :now FROM linked \
         ), ended AS ( \
           DELETE FROM login_sessions USING signed WHERE login_sessions.id = :replaces \
-        ) \
-        INSERT INTO login_sessions (id, user_id, family, chain, address, secret_hash, browser, \
-          authenticated_at, last_used_at, expires_at) \
-        SELECT :session, user_id, :family, :chain, :address, :session_hash, :browser, :now, :now, :expires_at \
-        FROM signed \
-        RETURNING user_id"
+        ), opened AS ( \
+          INSERT INTO login_sessions (id, user_id, family, chain, address, secret_hash, browser, \
+            authenticated_at, last_used_at, expires_at) \
+          SELECT :session, user_id, :family, :chain, :address, :session_hash, :browser, :now, :now, :expires_at \
+          FROM signed \
+          RETURNING user_id \
+        )"
+}
+
+impl Act for StoreSession<'_> {
+    type Answer = SqlUuid;
+    const TEXT: ActText = ActText::One { done: "opened", answer: " SELECT user_id FROM opened" };
 }

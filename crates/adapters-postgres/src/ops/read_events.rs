@@ -169,6 +169,9 @@ macro_rules! columns {
 /// Fresh events are read as they come. Of the sealed ones, each part of the union finds its own by an index,
 /// or nothing if it is not asked: events about somebody; events of each kind about a client; events of each
 /// kind; and all events. So no page reads more than the events about one person, or `limit` for each kind.
+///
+/// Rows are compared with all columns of the index, and sorted by all of them, so that the planner cannot go
+/// through all events in the order of their ids until it has found enough.
 macro_rules! page {
     ($(#[$doc:meta])* $name:ident, $order:literal) => {
         statement! {
@@ -183,34 +186,41 @@ macro_rules! page {
                       AND (:asked.pseudonym IS NULL OR pseudonym = :asked.pseudonym) \
                       AND (:asked.address IS NULL OR (address = :asked.address AND family = :asked.family \
                         AND user_id IS NULL AND pseudonym IS NULL)) \
-                      AND (:asked.client IS NULL OR client_id = :asked.client) AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
+                      AND (:asked.client IS NULL OR client_id = :asked.client) \
+                      AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
                     ORDER BY id ", $order, " LIMIT :asked.limit) \
                   UNION ALL \
                   (SELECT ", columns!(), " FROM events \
-                    WHERE user_id = :asked.user AND id BETWEEN :asked.lowest AND :asked.highest \
-                      AND (:asked.client IS NULL OR client_id = :asked.client) AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
-                    ORDER BY id ", $order, " LIMIT :asked.limit) \
+                    WHERE (user_id, id) >= (:asked.user, :asked.lowest) AND (user_id, id) <= (:asked.user, :asked.highest) \
+                      AND user_id IS NOT NULL \
+                      AND (:asked.client IS NULL OR client_id = :asked.client) \
+                      AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
+                    ORDER BY user_id ", $order, ", id ", $order, " LIMIT :asked.limit) \
                   UNION ALL \
                   (SELECT ", columns!(), " FROM events \
-                    WHERE pseudonym = :asked.pseudonym AND id BETWEEN :asked.lowest AND :asked.highest \
-                      AND (:asked.client IS NULL OR client_id = :asked.client) AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
-                    ORDER BY id ", $order, " LIMIT :asked.limit) \
+                    WHERE (pseudonym, id) >= (:asked.pseudonym, :asked.lowest) AND (pseudonym, id) <= (:asked.pseudonym, :asked.highest) \
+                      AND pseudonym IS NOT NULL \
+                      AND (:asked.client IS NULL OR client_id = :asked.client) \
+                      AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
+                    ORDER BY pseudonym ", $order, ", id ", $order, " LIMIT :asked.limit) \
                   UNION ALL \
                   (SELECT ", columns!(), " FROM events \
-                    WHERE address = :asked.address AND family = :asked.family AND user_id IS NULL AND pseudonym IS NULL \
-                      AND id BETWEEN :asked.lowest AND :asked.highest \
-                      AND (:asked.client IS NULL OR client_id = :asked.client) AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
-                    ORDER BY id ", $order, " LIMIT :asked.limit) \
+                    WHERE (address, family, id) >= (:asked.address, :asked.family, :asked.lowest) AND (address, family, id) <= (:asked.address, :asked.family, :asked.highest) \
+                      AND address IS NOT NULL AND user_id IS NULL AND pseudonym IS NULL \
+                      AND (:asked.client IS NULL OR client_id = :asked.client) \
+                      AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
+                    ORDER BY address ", $order, ", family ", $order, ", id ", $order, " LIMIT :asked.limit) \
                   UNION ALL \
                   (SELECT of_client.* FROM unnest(:asked.of_client) AS wanted (word) CROSS JOIN LATERAL ( \
                     SELECT ", columns!(), " FROM events \
-                    WHERE client_id = :asked.client AND kind = wanted.word AND id BETWEEN :asked.lowest AND :asked.highest \
-                    ORDER BY id ", $order, " LIMIT :asked.limit) AS of_client) \
+                    WHERE (client_id, kind, id) >= (:asked.client, wanted.word, :asked.lowest) AND (client_id, kind, id) <= (:asked.client, wanted.word, :asked.highest) \
+                      AND client_id IS NOT NULL \
+                    ORDER BY client_id ", $order, ", kind ", $order, ", id ", $order, " LIMIT :asked.limit) AS of_client) \
                   UNION ALL \
                   (SELECT of_kind.* FROM unnest(:asked.of_kind) AS wanted (word) CROSS JOIN LATERAL ( \
                     SELECT ", columns!(), " FROM events \
-                    WHERE kind = wanted.word AND id BETWEEN :asked.lowest AND :asked.highest \
-                    ORDER BY id ", $order, " LIMIT :asked.limit) AS of_kind) \
+                    WHERE (kind, id) >= (wanted.word, :asked.lowest) AND (kind, id) <= (wanted.word, :asked.highest) \
+                    ORDER BY kind ", $order, ", id ", $order, " LIMIT :asked.limit) AS of_kind) \
                   UNION ALL \
                   (SELECT ", columns!(), " FROM events \
                     WHERE :asked.everything AND id BETWEEN :asked.lowest AND :asked.highest \

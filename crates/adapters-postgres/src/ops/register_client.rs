@@ -3,6 +3,7 @@
 use countersign_ports::{RegisterClient, Registered};
 use diesel::prelude::*;
 
+use super::transaction::act_and_record;
 use crate::error::OpResult;
 use crate::rows::client::ClientRow;
 use crate::schema::clients;
@@ -13,7 +14,13 @@ pub(crate) fn register_client(
     command: &RegisterClient,
 ) -> OpResult<Registered> {
     let store = StoreClient { client: ClientRow::from(command.client.clone()) };
-    if store.execute(connection)? == 1 {
+    let is_new = act_and_record(
+        connection,
+        command.event.as_deref(),
+        |is_new| *is_new,
+        |connection| Ok(store.execute(connection)? == 1),
+    )?;
+    if is_new {
         return Ok(Registered::Stored);
     }
     let present: Option<Vec<u8>> = clients::table

@@ -8,13 +8,21 @@ use diesel::sql_types::{Binary, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
+use super::transaction::act_and_record;
 use crate::error::OpResult;
 use crate::schema::{grants, tokens};
 use crate::statement::statement;
 
 pub(crate) fn revoke_token(connection: &mut PgConnection, command: &RevokeToken) -> OpResult<Revoked> {
     let (id, access_hash) = (command.id.as_uuid(), command.access_hash.as_bytes().as_slice());
-    if (EndAccess { id, access_hash, now: command.now }).execute(connection)? == 1 {
+    let end = EndAccess { id, access_hash, now: command.now };
+    let was_live = act_and_record(
+        connection,
+        command.event.as_deref(),
+        |was_live| *was_live,
+        |connection| Ok(end.execute(connection)? == 1),
+    )?;
+    if was_live {
         return Ok(Revoked::Revoked);
     }
     let presented = tokens::table.find(id).filter(tokens::access_hash.eq(access_hash));
@@ -23,7 +31,14 @@ pub(crate) fn revoke_token(connection: &mut PgConnection, command: &RevokeToken)
 
 pub(crate) fn revoke_grant(connection: &mut PgConnection, command: &RevokeGrant) -> OpResult<Revoked> {
     let id = command.id.as_uuid();
-    if (EndGrant { id, now: command.now, reason: command.reason.name() }).execute(connection)? == 1 {
+    let end = EndGrant { id, now: command.now, reason: command.reason.name() };
+    let was_live = act_and_record(
+        connection,
+        command.event.as_deref(),
+        |was_live| *was_live,
+        |connection| Ok(end.execute(connection)? == 1),
+    )?;
+    if was_live {
         return Ok(Revoked::Revoked);
     }
     Ok(not_revoked(select(exists(grants::table.find(id))).get_result(connection)?))

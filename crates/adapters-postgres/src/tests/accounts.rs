@@ -9,7 +9,8 @@ use countersign_conformance::fixtures;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    Blocked, CompleteLogin, ContinueSession, LinkWallet, Member, NewSession, SessionContinued, StoreError,
+    Blocked, CompleteLogin, ContinueSession, DeleteClient, DeleteGroup, EndSession, EndSessions, LinkWallet,
+    Member, NewSession, SessionContinued, StoreError,
 };
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -57,34 +58,36 @@ const LINGER: &str = "\
     END $$; \
     DO $$ DECLARE name text; BEGIN \
       FOREACH name IN ARRAY ARRAY['group_users', 'wallets', 'blocked_users', 'blocked_wallets', \
-        'signed_consents', 'login_sessions', 'grants'] LOOP \
+        'signed_consents', 'login_sessions', 'grants', 'fresh_events', 'events'] LOOP \
         EXECUTE format('CREATE TRIGGER linger BEFORE INSERT OR UPDATE OR DELETE ON %I \
           FOR EACH ROW EXECUTE FUNCTION linger()', name); \
       END LOOP; \
     END $$";
 
-fn lingering() -> (Crowd, PgConnection) {
+pub(super) fn lingering() -> (Crowd, PgConnection) {
     let (url, mut connection) = migrated();
     connection.batch_execute(LINGER).unwrap();
     (Crowd { url, connections: Vec::new() }, connection)
 }
 
-type Step<'a> = Box<dyn Fn(&mut PgConnection) + Send + Sync + 'a>;
+pub(super) type Step<'a> = Box<dyn Fn(&mut PgConnection) + Send + Sync + 'a>;
 
 /// A step that must succeed.
-fn step<'a, T>(operation: impl Fn(&mut PgConnection) -> OpResult<T> + Send + Sync + 'a) -> Step<'a> {
+pub(super) fn step<'a, T>(
+    operation: impl Fn(&mut PgConnection) -> OpResult<T> + Send + Sync + 'a,
+) -> Step<'a> {
     Box::new(move |connection| drop(operation(connection).unwrap()))
 }
 
 /// Connections for steps that run at once.
-struct Crowd {
+pub(super) struct Crowd {
     url: ConnectionUrl,
     connections: Vec<PgConnection>,
 }
 
 impl Crowd {
     /// Runs all at once, each on a connection of its own.
-    fn at_once(&mut self, steps: &[Step<'_>]) {
+    pub(super) fn at_once(&mut self, steps: &[Step<'_>]) {
         while self.connections.len() < steps.len() {
             self.connections.push(self.url.open_for_operations().unwrap());
         }
@@ -102,7 +105,7 @@ impl Crowd {
 }
 
 /// A person who signed in, with a browser that remembers it.
-fn signed_in(connection: &mut PgConnection) -> (CompleteLogin, LoginSession) {
+pub(super) fn signed_in(connection: &mut PgConnection) -> (CompleteLogin, LoginSession) {
     let login = fixtures::remembered_login();
     complete_login(connection, &login).unwrap();
     let session = login.session.as_ref().unwrap().id;
@@ -193,9 +196,11 @@ fn sessions_that_end_while_they_are_continued_lead_nowhere_from_then_on() {
         crowd.at_once(&[
             step(|connection| continue_session(connection, &commands[0])),
             step(|connection| continue_session(connection, &commands[1])),
-            step(|connection| end_session(connection, session.user, session.id)),
-            step(|connection| end_sessions(connection, session.user)),
-            step(|connection| end_sessions(connection, session.user)),
+            step(|connection| {
+                end_session(connection, &EndSession { user: session.user, id: session.id, event: None })
+            }),
+            step(|connection| end_sessions(connection, &EndSessions { user: session.user, event: None })),
+            step(|connection| end_sessions(connection, &EndSessions { user: session.user, event: None })),
         ]);
         assert_eq!(count(&mut connection, "login_sessions"), 0);
         let late = fixtures::continue_session(&session, login.client);
@@ -231,8 +236,8 @@ fn an_account_that_is_deleted_while_everything_else_happens_leaves_nothing_behin
             step(|connection| unlink_wallet(connection, &unlink)),
             step(|connection| link_wallet(connection, &link)),
             step(|connection| revoke_consent(connection, &revoke)),
-            step(|connection| end_sessions(connection, session.user)),
-            step(|connection| delete_client(connection, login.client)),
+            step(|connection| end_sessions(connection, &EndSessions { user: session.user, event: None })),
+            step(|connection| delete_client(connection, &DeleteClient { id: login.client, event: None })),
         ];
         // In the gentle rounds a login comes first more often.
         crowd.at_once(if round % 2 == 0 { &all } else { &all[..5] });
@@ -273,8 +278,8 @@ fn blocking_and_groups_wait_in_the_same_order_as_everything_else() {
             step(|connection| end_access(connection, &end_user)),
             step(|connection| end_access(connection, &end_wallet)),
             step(|connection| unlink_wallet(connection, &unlink)),
-            step(|connection| delete_group(connection, &names[0])),
-            step(|connection| delete_group(connection, &names[1])),
+            step(|connection| delete_group(connection, &DeleteGroup { name: names[0].clone(), event: None })),
+            step(|connection| delete_group(connection, &DeleteGroup { name: names[1].clone(), event: None })),
             step(|connection| add_member(connection, &join)),
             step(|connection| complete_login(connection, &next)),
             step(|connection| complete_login(connection, &other)),

@@ -4,7 +4,9 @@ use countersign_conformance::fixtures;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
-use countersign_ports::{Blocked, ChangeAccess, Member, PeopleFilter, RegisterClient, RetitleGroup};
+use countersign_ports::{
+    Blocked, ChangeAccess, DeleteGroup, Member, PeopleFilter, RegisterClient, RemoveBlock, RetitleGroup,
+};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_query;
@@ -66,12 +68,12 @@ pub(super) fn every_operation_on_people(connection: &mut PgConnection, with_opti
     find_person(connection, user, fixtures::NOW).unwrap().unwrap();
     for who in &blocked {
         end_access(connection, &fixtures::end_access(who)).unwrap();
-        assert!(remove_block(connection, who).unwrap());
+        assert!(remove_block(connection, &RemoveBlock { who: who.clone(), event: None }).unwrap());
     }
     for member in &members {
         assert!(remove_member(connection, &fixtures::remove_member(&name, member)).unwrap());
     }
-    assert!(delete_group(connection, &name).unwrap());
+    assert!(delete_group(connection, &DeleteGroup { name, event: None }).unwrap());
 }
 
 /// Twenty thousand users with a wallet, a consent and a session each, in two hundred groups.
@@ -91,7 +93,7 @@ const MANY: &str = "\
     ANALYZE";
 
 /// How many rows and entries of indexes were read so far.
-fn reads(connection: &mut PgConnection) -> i64 {
+pub(super) fn reads(connection: &mut PgConnection) -> i64 {
     #[derive(QueryableByName)]
     struct Read {
         #[diesel(sql_type = BigInt)]

@@ -16,7 +16,7 @@ use crate::error::OpResult;
 use crate::ops::complete_login::complete_login;
 use crate::rows::consent::scope_bits;
 use crate::rows::grant::{NewGrant, NewGrants};
-use crate::statement::statement;
+use crate::statement::{Act, ActText, load, statement};
 
 impl Batched for CompleteLogin {
     type Outcome = LoginCompleted;
@@ -48,7 +48,9 @@ impl Batched for CompleteLogin {
                     .map(|replaced| replaced.as_uuid())
             }),
         };
-        let granted: Vec<(Uuid, Uuid)> = statement.load(connection)?;
+        let events =
+            batch.iter().filter_map(|command| Some((command.id.as_uuid(), command.event.as_deref()?)));
+        let granted: Vec<(Uuid, Uuid)> = load(connection, statement, events)?;
         let users: HashMap<Uuid, Uuid> = granted.into_iter().collect();
         Ok(column(batch, |command| {
             let user = users.get(&command.id.as_uuid())?;
@@ -84,7 +86,7 @@ statement! {
         browser: Vec<Option<&'a str>> as Array<Nullable<Text>>,
         session_expires_at: Vec<Option<OffsetDateTime>> as Array<Nullable<Timestamptz>>,
         replaces: Vec<Option<Uuid>> as Array<Nullable<SqlUuid>>,
-    } -> (SqlUuid, SqlUuid) = "\
+    } = "\
         WITH asked AS MATERIALIZED ( \
           SELECT * FROM unnest(:grants.values, :new_user, :scopes, :own_scopes, :destination, :audiences, :session_hash, :browser, \
             :session_expires_at, :replaces) \
@@ -160,6 +162,10 @@ statement! {
           SELECT session_id, ready.user_id, family, chain, address, session_hash, browser, authenticated_at, \
             authenticated_at, session_expires_at \
           FROM granted JOIN ready ON ready.id = granted.id WHERE session_id IS NOT NULL \
-        ) \
-        SELECT id, user_id FROM granted"
+        )"
+}
+
+impl Act for StoreLogins<'_> {
+    type Answer = (SqlUuid, SqlUuid);
+    const TEXT: ActText = ActText::Many { done: "granted", answer: " SELECT id, user_id FROM granted" };
 }

@@ -10,7 +10,7 @@ use crate::batch::Batched;
 use crate::error::OpResult;
 use crate::ops::register_client::register_client;
 use crate::rows::client::{ClientRow, ClientRows};
-use crate::statement::statement;
+use crate::statement::{Act, ActText, load, statement};
 
 impl Batched for RegisterClient {
     type Outcome = Registered;
@@ -21,8 +21,10 @@ impl Batched for RegisterClient {
 
     fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<Registered>>> {
         let clients = batch.iter().map(|command| ClientRow::from(command.client.clone())).collect();
-        let stored: Vec<Uuid> = StoreClients { clients }.load(connection)?;
-        Ok(where_stored(batch, stored, |command| command.client.id.as_uuid(), Registered::Stored))
+        let id = |command: &Self| command.client.id.as_uuid();
+        let events = batch.iter().filter_map(|command| Some((id(command), command.event.as_deref()?)));
+        let stored: Vec<Uuid> = load(connection, StoreClients { clients }, events)?;
+        Ok(where_stored(batch, stored, id, Registered::Stored))
     }
 
     fn alone(&self, connection: &mut PgConnection) -> OpResult<Registered> {
@@ -39,4 +41,9 @@ statement! {
         SELECT * FROM unnest(:clients.values) AS asked (id) ORDER BY id \
         ON CONFLICT (id) DO NOTHING \
         RETURNING id"
+}
+
+impl Act for StoreClients {
+    type Answer = SqlUuid;
+    const TEXT: ActText = ActText::Whole;
 }

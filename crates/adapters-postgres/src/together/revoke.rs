@@ -10,7 +10,7 @@ use super::{column, where_stored};
 use crate::batch::Batched;
 use crate::error::OpResult;
 use crate::ops::revoke::{revoke_grant, revoke_token};
-use crate::statement::statement;
+use crate::statement::{Act, ActText, load, statement};
 
 impl Batched for RevokeToken {
     type Outcome = Revoked;
@@ -25,7 +25,9 @@ impl Batched for RevokeToken {
             access_hash: column(batch, |command| command.access_hash.as_bytes().as_slice()),
             now: column(batch, |command| command.now),
         };
-        let ended: Vec<Uuid> = statement.load(connection)?;
+        let events =
+            batch.iter().filter_map(|command| Some((command.id.as_uuid(), command.event.as_deref()?)));
+        let ended: Vec<Uuid> = load(connection, statement, events)?;
         Ok(where_stored(batch, ended, |command| command.id.as_uuid(), Revoked::Revoked))
     }
 
@@ -47,7 +49,9 @@ impl Batched for RevokeGrant {
             now: column(batch, |command| command.now),
             reason: column(batch, |command| command.reason.name()),
         };
-        let ended: Vec<Uuid> = statement.load(connection)?;
+        let events =
+            batch.iter().filter_map(|command| Some((command.id.as_uuid(), command.event.as_deref()?)));
+        let ended: Vec<Uuid> = load(connection, statement, events)?;
         Ok(where_stored(batch, ended, |command| command.id.as_uuid(), Revoked::Revoked))
     }
 
@@ -76,6 +80,11 @@ statement! {
         RETURNING tokens.id"
 }
 
+impl Act for EndAccesses<'_> {
+    type Answer = SqlUuid;
+    const TEXT: ActText = ActText::Whole;
+}
+
 statement! {
     /// Returns the grants that were live.
     EndGrants {
@@ -94,4 +103,9 @@ statement! {
         UPDATE grants SET revoked_at = alive.now, revocation_reason = alive.reason FROM alive \
         WHERE grants.id = alive.id \
         RETURNING grants.id"
+}
+
+impl Act for EndGrants {
+    type Answer = SqlUuid;
+    const TEXT: ActText = ActText::Whole;
 }

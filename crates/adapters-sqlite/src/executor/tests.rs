@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use countersign_conformance::fixtures;
+use countersign_domain::checkpoint::{Checkpoint, Digest256, Salt, SealedEvent, SignedCheckpoint};
+use countersign_domain::event::{Actor, Details, Event, EventKind};
+use countersign_domain::id::EventId;
 use countersign_ports::StoreError;
 use diesel::prelude::*;
 use tempfile::TempDir;
@@ -24,6 +27,28 @@ fn register() -> Command {
     fixtures::register_client().into_command()
 }
 
+fn event() -> Event {
+    let mut tail = [0; 10];
+    tail[6..].copy_from_slice(&fixtures::unique().to_be_bytes());
+    Event {
+        id: EventId::at(fixtures::NOW, tail),
+        kind: EventKind::SignIn,
+        actor: Actor::Person,
+        person: None,
+        wallet: None,
+        client: None,
+        address: None,
+        request: None,
+        details: Details::default(),
+    }
+}
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    number: i64,
+}
+
 impl SqliteExecutor {
     fn raw(&mut self) -> &mut SqliteConnection {
         self.connection.as_mut().unwrap()
@@ -32,6 +57,13 @@ impl SqliteExecutor {
     /// Writes something that no command writes.
     pub(crate) fn write_by_hand(&mut self, statements: &str) {
         self.raw().batch_execute(&format!("BEGIN; {statements} COMMIT;")).unwrap();
+    }
+
+    fn logins_and_events(&mut self) -> [i64; 2] {
+        ["grants", "fresh_events"].map(|table| {
+            let count = diesel::sql_query(format!("SELECT count(*) AS number FROM {table}"));
+            count.get_result::<Number>(self.raw()).unwrap().number
+        })
     }
 
     fn clients(&mut self) -> i64 {
@@ -96,6 +128,78 @@ fn d_11_a_full_disk_is_an_outage_and_writes_go_on_when_there_is_room() {
     executor.execute(&[register()]).unwrap();
 
     assert_eq!(executor.clients(), before + 1);
+}
+
+/// Wherever the room ends, the login and its event are both there or both not.
+#[test]
+fn a_full_disk_during_a_login_leaves_neither_the_act_nor_its_event() {
+    let (_folder, mut executor) = executor();
+    let login = |details: usize| {
+        let mut login = fixtures::complete_login();
+        let details = Details::default().text("text", "x".repeat(details));
+        login.event = Some(Box::new(Event { details, ..event() }));
+        login.into_command()
+    };
+    let mut refused = 0;
+    for round in 0..40 {
+        let pages = diesel::sql_query("SELECT page_count AS number FROM pragma_page_count");
+        let pages: Number = pages.get_result(executor.raw()).unwrap();
+        executor.raw().batch_execute(&format!("PRAGMA max_page_count = {}", pages.number)).unwrap();
+        // Every other time it is the event for which there is no room.
+        let result = executor.execute(&[login(if round % 2 == 0 { 10_000 } else { 0 })]);
+        refused += usize::from(result.is_err_and(|error| error.is_outage()));
+        let [logins, events] = executor.logins_and_events();
+        assert_eq!(logins, events);
+        executor.raw().batch_execute("PRAGMA max_page_count = 1000000").unwrap();
+        for _ in 0..7 {
+            executor.execute(&[login(0)]).unwrap();
+        }
+    }
+    assert!(refused >= 20, "{refused} logins were refused");
+    assert_eq!(executor.logins_and_events(), [40 * 8 - i64::try_from(refused).unwrap(); 2]);
+}
+
+/// The savepoint of a refused sealing takes nothing else back.
+#[test]
+fn a_stale_sealing_does_not_disturb_its_batch() {
+    let (_folder, mut executor) = executor();
+    let sealing = |events: Vec<Event>| {
+        let events: Vec<_> = (1..)
+            .zip(events)
+            .map(|(position, event)| SealedEvent::seal(position, event, Salt::new([7; 16])))
+            .collect();
+        let checkpoint = Checkpoint {
+            number: 1,
+            sealed_at: fixtures::NOW,
+            first: 1,
+            events: u32::try_from(events.len()).unwrap(),
+            root: Digest256::NOTHING,
+            previous: Digest256::NOTHING,
+            kept_from: 1,
+        };
+        let checkpoint = SignedCheckpoint { checkpoint, jws: "jws".to_owned() };
+        SealEvents { checkpoint, events }.into_command()
+    };
+    let known = event();
+    let batch = [
+        RecordEvent(known.clone()).into_command(),
+        sealing(vec![known.clone(), event()]),
+        register(),
+        sealing(vec![known.clone()]),
+        sealing(vec![known]),
+    ];
+    let outcomes = executor.execute(&batch).unwrap();
+    assert!(matches!(
+        outcomes[..],
+        [
+            Outcome::RecordEvent(true),
+            Outcome::SealEvents(Sealed::Stale),
+            Outcome::RegisterClient(Registered::Stored),
+            Outcome::SealEvents(Sealed::Sealed),
+            Outcome::SealEvents(Sealed::Sealed),
+        ]
+    ));
+    assert_eq!(executor.clients(), 1);
 }
 
 #[test]

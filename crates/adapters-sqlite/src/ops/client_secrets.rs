@@ -30,8 +30,10 @@ pub(crate) fn rotate_secret(
         return Ok(false);
     }
     ForgetSecrets { client, hash, old: old.unwrap_or(hash) }.execute(connection)?;
-    RecordSecret { client, hash, created_at: micros(command.now) }.execute(connection)?;
-    record(connection, command.event.as_deref())?;
+    let is_first = RecordSecret { client, hash, created_at: micros(command.now) }.execute(connection)? == 1;
+    if is_first {
+        record(connection, command.event.as_deref())?;
+    }
     Ok(true)
 }
 
@@ -90,6 +92,7 @@ statement! {
 }
 
 statement! {
+    /// One row, or none if the command is repeated.
     RecordSecret<'a> {
         client: &'a [u8] as Binary,
         hash: &'a [u8] as Binary,

@@ -1,6 +1,5 @@
 //! A user is deleted, with everything that belongs to them.
 
-use countersign_domain::event::EventPerson;
 use countersign_domain::grant::RevocationReason;
 use countersign_ports::DeleteAccount;
 use countersign_ports::wallet_store::chain_of_old_wallet;
@@ -45,8 +44,8 @@ pub(crate) fn delete_account(
     if deleted == 0 {
         return Ok(false);
     }
-    if let Some(mut event) = command.event.as_deref().cloned() {
-        event.person = Some(EventPerson::Deleted(command.pseudonym));
+    if let Some(event) = command.event.as_deref() {
+        let mut event = event.clone().forgetting(command.pseudonym);
         event.details = event.details.number("events", events);
         record(connection, Some(&event))?;
     }

@@ -26,7 +26,9 @@ pub(crate) fn end_access(
             None => AccessEnded::default(),
         },
     };
-    record(connection, command.event.as_deref())?;
+    if ended.sessions > 0 || ended.grants > 0 {
+        record(connection, command.event.as_deref())?;
+    }
     Ok(ended)
 }
 

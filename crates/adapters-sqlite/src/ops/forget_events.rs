@@ -44,3 +44,17 @@ statement! {
         next: i64 as BigInt,
     } = "DELETE FROM events WHERE position > 0 AND position < :next"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statement::plan::{database, finds_rows_by_keys};
+
+    #[test]
+    fn old_events_are_found_without_reading_the_others() {
+        let (_folder, mut connection) = database();
+        finds_rows_by_keys(&mut connection, OldestSealed {});
+        finds_rows_by_keys(&mut connection, NextCheckpoint { oldest: 1 });
+        finds_rows_by_keys(&mut connection, Forget { next: 1_001 });
+    }
+}

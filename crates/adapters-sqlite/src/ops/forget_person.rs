@@ -40,3 +40,15 @@ statement! {
         UPDATE events SET user_id = NULL, pseudonym = :pseudonym, family = NULL, chain = NULL, \
         address = NULL, peer = NULL, salt = NULL WHERE user_id = :user"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statement::plan::{database, finds_rows_by_keys};
+
+    #[test]
+    fn the_sealed_events_of_a_user_are_found_by_their_index() {
+        let (_folder, mut connection) = database();
+        finds_rows_by_keys(&mut connection, ForgetSealed { pseudonym: &[], user: &[] });
+    }
+}

@@ -27,26 +27,19 @@ pub(crate) fn list_events(
     page: EventPage,
 ) -> Result<Vec<Event>, SqliteError> {
     let (after, before) = bounds(filter, page);
-    let who = filter.who.as_ref();
-    let user = who.and_then(|who| match who {
-        EventSubject::User(user) => Some(user.as_uuid().into_bytes()),
-        EventSubject::Wallet(_) | EventSubject::Deleted(_) => None,
-    });
-    let pseudonym = who.and_then(|who| match who {
-        EventSubject::Deleted(pseudonym) => Some(pseudonym.as_bytes().as_slice()),
-        EventSubject::User(_) | EventSubject::Wallet(_) => None,
-    });
-    let wallet = who.and_then(|who| match who {
-        EventSubject::Wallet(wallet) => Some(wallet),
-        EventSubject::User(_) | EventSubject::Deleted(_) => None,
-    });
+    let (user, pseudonym, wallet) = match &filter.who {
+        None => (None, None, None),
+        Some(EventSubject::User(user)) => (Some(user.as_uuid().into_bytes()), None, None),
+        Some(EventSubject::Deleted(pseudonym)) => (None, Some(pseudonym.as_bytes().as_slice()), None),
+        Some(EventSubject::Wallet(wallet)) => (None, None, Some(wallet)),
+    };
     let kinds = spaced(&filter.kinds);
     let within = |kind| Within {
         after: &after,
         before: &before,
         kinds: &kinds,
         kind,
-        user: user.as_ref().map(<[u8; 16]>::as_slice),
+        user,
         pseudonym,
         family: wallet.map(|wallet| &*wallet.family),
         address: wallet.map(|wallet| &*wallet.address),
@@ -59,7 +52,7 @@ pub(crate) fn list_events(
     };
     connection.transaction(|connection| {
         let fresh = page_of_fresh(connection, page.order, within(""))?;
-        let sealed: Vec<EventRow> = match (who, filter.client, filter.kinds.as_slice()) {
+        let sealed: Vec<EventRow> = match (&filter.who, filter.client, filter.kinds.as_slice()) {
             (Some(EventSubject::User(_)), _, _) => page_of_user(connection, page.order, within(""))?,
             (Some(EventSubject::Deleted(_)), _, _) => page_of_deleted(connection, page.order, within(""))?,
             (Some(EventSubject::Wallet(_)), _, _) => page_of_wallet(connection, page.order, within(""))?,
@@ -209,7 +202,7 @@ row! {
         before: &'a [u8] as Binary,
         kinds: &'a str as Text,
         kind: &'a str as Text,
-        user: Option<&'a [u8]> as Nullable<Binary>,
+        user: Option<[u8; 16]> as Nullable<Binary>,
         pseudonym: Option<&'a [u8]> as Nullable<Binary>,
         family: Option<&'a str> as Nullable<Text>,
         address: Option<&'a str> as Nullable<Text>,
@@ -254,7 +247,7 @@ macro_rules! page {
 
 page! {
     /// Reads all fresh events: they are few, and sign-ins do not pay for an index.
-    page_of_fresh: NewestFresh, OldestFreshFirst = "fresh_events", "(:within.user IS NULL OR user_id = :within.user) \
+    page_of_fresh: NewestOfFresh, OldestOfFresh = "fresh_events", "(:within.user IS NULL OR user_id = :within.user) \
         AND (:within.pseudonym IS NULL OR pseudonym = :within.pseudonym) \
         AND (:within.address IS NULL OR (address = :within.address AND family = :within.family \
         AND user_id IS NULL AND pseudonym IS NULL))"
@@ -339,4 +332,139 @@ statement! {
     } -> BigInt = "\
         SELECT (SELECT count(*) FROM fresh_events WHERE pseudonym = :pseudonym AND kind <> :deletion) \
         + (SELECT count(*) FROM events WHERE pseudonym = :pseudonym AND kind <> :deletion)"
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_domain::id::UserId;
+    use time::Duration;
+
+    use super::*;
+    use crate::statement::plan::{database, finds_rows_by_keys, steps};
+
+    fn within<'a>() -> Within<'a> {
+        Within {
+            after: &[],
+            before: &[255; 17],
+            kinds: "",
+            kind: "sign_in",
+            user: None,
+            pseudonym: None,
+            family: None,
+            address: None,
+            client: None,
+            limit: 10,
+        }
+    }
+
+    /// No row is read that is not in the page, or at least by the same person, and none is sorted.
+    #[test]
+    fn a_page_of_events_takes_no_longer_among_many() {
+        let (_folder, mut connection) = database();
+        macro_rules! goes_by {
+            ($index:literal: $($statement:ident),*) => { $(
+                let taken = steps(&mut connection, $statement { within: within() });
+                let expected = format!("SEARCH events USING INDEX {}", $index);
+                assert!(matches!(taken.as_slice(), [only] if only.starts_with(&expected)), "{taken:#?}");
+            )* };
+        }
+        goes_by!("sqlite_autoindex_events_1 (id>? AND id<?)": NewestOfAll, OldestOfAll);
+        goes_by!("events_by_kind (kind=? AND id>? AND id<?)": NewestOfKind, OldestOfKind);
+        goes_by!("events_by_client (client_id=? AND kind=? AND id>? AND id<?)": NewestOfClient, OldestOfClient);
+        goes_by!("events_by_user (user_id=? AND id>? AND id<?)": NewestOfUser, OldestOfUser);
+        goes_by!("events_by_pseudonym (pseudonym=? AND id>? AND id<?)": NewestOfDeleted, OldestOfDeleted);
+        goes_by!("events_by_wallet (address=? AND family=? AND id>? AND id<?)": NewestOfWallet, OldestOfWallet);
+    }
+
+    #[test]
+    fn events_and_checkpoints_are_found_by_their_keys() {
+        let (_folder, mut connection) = database();
+        let connection = &mut connection;
+        finds_rows_by_keys(connection, FindFresh { id: &[] });
+        finds_rows_by_keys(connection, FindSealed { id: &[] });
+        finds_rows_by_keys(connection, FindCheckpoint { number: 1 });
+        finds_rows_by_keys(connection, Checkpoints { after: 1, limit: 10 });
+        finds_rows_by_keys(connection, StrayCheckpoints {});
+        finds_rows_by_keys(connection, SealedEvents { after: 1, limit: 10 });
+        finds_rows_by_keys(connection, StrayEvents {});
+        let steps = steps(connection, CountEventsOf { pseudonym: &[], deletion: "account_deleted" });
+        assert!(
+            steps.iter().any(|step| step.contains("events USING INDEX events_by_pseudonym")),
+            "{steps:#?}"
+        );
+    }
+
+    #[test]
+    fn a_page_begins_and_ends_with_the_milliseconds_of_its_times() {
+        let at = |millis: i64, last: u8| {
+            EventId::at(OffsetDateTime::UNIX_EPOCH + Duration::milliseconds(millis), [last; 10])
+        };
+        let time = |micros| Some(OffsetDateTime::UNIX_EPOCH + Duration::microseconds(micros));
+        let page = |order, after| EventPage { order, after, limit: 1 };
+        let is_in = |since, until, page: EventPage, id: EventId| {
+            let filter = EventFilter { since, until, ..EventFilter::default() };
+            let (after, before) = bounds(&filter, page);
+            let id = id.as_uuid().into_bytes();
+            after.as_slice() < id.as_slice() && id.as_slice() < before.as_slice()
+        };
+        let oldest = |after| page(EventOrder::OldestFirst, after);
+        let newest = |after| page(EventOrder::NewestFirst, after);
+        let nil = EventId::from_uuid(uuid::Uuid::nil());
+        let max = EventId::from_uuid(uuid::Uuid::max());
+        for (since, until, page, id, expected) in [
+            (None, None, oldest(None), nil, true),
+            (None, None, oldest(None), max, true),
+            (time(0), None, oldest(None), nil, true),
+            (time(-1), None, oldest(None), nil, true),
+            (None, time(0), oldest(None), nil, false),
+            (None, time(-5_000_000), oldest(None), nil, false),
+            (time(5_000), None, oldest(None), at(5, 0), true),
+            (time(5_000), None, oldest(None), at(4, 255), false),
+            (time(5_001), None, oldest(None), at(5, 255), false),
+            (None, time(5_000), oldest(None), at(4, 255), true),
+            (None, time(5_000), oldest(None), at(5, 0), false),
+            (None, time(5_001), oldest(None), at(5, 255), true),
+            (time(5_000), None, oldest(Some(at(4, 0))), at(4, 255), false),
+            (time(5_000), None, oldest(Some(at(6, 0))), at(6, 0), false),
+            (time(5_000), None, oldest(Some(at(6, 0))), at(6, 1), true),
+            (None, time(5_000), newest(Some(at(6, 0))), at(5, 0), false),
+            (None, time(5_000), newest(Some(at(3, 0))), at(3, 0), false),
+            (None, time(5_000), newest(Some(at(3, 0))), at(2, 255), true),
+        ] {
+            assert_eq!(is_in(since, until, page, id), expected, "{since:?} {until:?} {page:?} {id}");
+        }
+    }
+
+    #[test]
+    fn a_page_of_every_subject_can_be_asked_for() {
+        let (_folder, mut connection) = database();
+        let user = UserId::from_uuid(uuid::Uuid::nil());
+        let wallet = countersign_domain::wallet::WalletAccount {
+            family: "eip155".to_owned(),
+            chain: "eip155:1".to_owned(),
+            address: "0xab".to_owned(),
+        };
+        let subjects = [
+            None,
+            Some(EventSubject::User(user)),
+            Some(EventSubject::Wallet(wallet)),
+            Some(EventSubject::Deleted(Pseudonym::new([0; 16]))),
+        ];
+        for who in subjects {
+            for kinds in [Vec::new(), EventKind::ALL.to_vec()] {
+                for client in [None, Some(countersign_domain::id::ClientId::from_uuid(uuid::Uuid::nil()))] {
+                    let filter = EventFilter {
+                        who: who.clone(),
+                        kinds: kinds.clone(),
+                        client,
+                        ..EventFilter::default()
+                    };
+                    for order in [EventOrder::NewestFirst, EventOrder::OldestFirst] {
+                        let page = EventPage { order, after: None, limit: 10 };
+                        assert_eq!(list_events(&mut connection, &filter, page).unwrap(), []);
+                    }
+                }
+            }
+        }
+    }
 }

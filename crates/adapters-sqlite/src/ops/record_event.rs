@@ -49,3 +49,29 @@ statement! {
         WHERE NOT EXISTS (SELECT 1 FROM events WHERE id = :event.id) \
         ON CONFLICT (id) DO NOTHING"
 }
+
+#[cfg(test)]
+mod tests {
+    use countersign_domain::event::{Actor, Details, EventKind};
+    use countersign_domain::id::EventId;
+
+    use super::*;
+    use crate::statement::plan::{database, finds_rows_by_keys};
+
+    #[test]
+    fn recording_an_event_takes_no_longer_among_many() {
+        let (_folder, mut connection) = database();
+        let event = Event {
+            id: EventId::from_uuid(uuid::Uuid::nil()),
+            kind: EventKind::SignIn,
+            actor: Actor::Person,
+            person: None,
+            wallet: None,
+            client: None,
+            address: None,
+            request: None,
+            details: Details::default(),
+        };
+        finds_rows_by_keys(&mut connection, StoreEvent { event: NewEvent::of(&event) });
+    }
+}

@@ -77,7 +77,8 @@ fn store(connection: &mut SqliteConnection, sealed: &SealedEvent) -> Result<usiz
 }
 
 statement! {
-    /// One row if the event is fresh and as it was read, none otherwise.
+    /// One row if the event is fresh and as it was read, none otherwise. One that is there twice has a position
+    /// already.
     StoreSealed<'a> {
         ..event: NewEvent<'a>,
         position: i64 as BigInt,
@@ -90,7 +91,8 @@ statement! {
         AND user_id IS :event.user_id AND pseudonym IS :event.pseudonym \
         AND family IS :event.family AND chain IS :event.chain AND address IS :event.address \
         AND client_id IS :event.client_id AND peer IS :event.peer AND request IS :event.request \
-        AND details = :event.details"
+        AND details = :event.details \
+        ON CONFLICT (id) DO NOTHING"
 }
 
 statement! {
@@ -107,4 +109,16 @@ statement! {
     StoreCheckpoint<'a> {
         ..checkpoint: NewCheckpoint<'a>,
     } = "INSERT INTO checkpoints (:checkpoint.columns) VALUES (:checkpoint.values)"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statement::plan::{database, finds_rows_by_keys};
+
+    #[test]
+    fn sealed_events_leave_the_fresh_ones_by_their_keys() {
+        let (_folder, mut connection) = database();
+        finds_rows_by_keys(&mut connection, TakeFresh { first: 1, next: 1_001 });
+    }
 }

@@ -323,7 +323,7 @@ pub(crate) struct Paging {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NewRule(pub(crate) Option<AccessRule>);
 
-fn limit() -> clap::builder::RangedI64ValueParser<u32> {
+pub(super) fn limit() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=10_000)
 }
 

@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use countersign_adapters_crypto::JosekitSigner;
 use countersign_usecases::Notifier;
 use countersign_usecases::steps::notify_logout::{LogoutNotice, notify_logout};
 use futures_util::{StreamExt, stream};
@@ -16,7 +15,6 @@ use tokio::time::sleep;
 use crate::client_command::store;
 use crate::failure::{Failure, chain};
 use crate::opened::Opened;
-use crate::operator_secret;
 use crate::people_output::Told;
 use crate::terminal::{count, note};
 
@@ -42,7 +40,7 @@ pub(super) async fn tell(opened: &Opened<'_>, notices: &[LogoutNotice]) -> Resul
         return Ok(Told::default());
     }
     let all: BTreeSet<_> = listening.iter().map(|notice| notice.client).collect();
-    let signer = match signer(opened).await {
+    let signer = match opened.signer().await {
         Ok(signer) => signer,
         Err(reason) => {
             note(&format!(
@@ -100,15 +98,4 @@ async fn tell_one(notifier: Notifier<'_>, notice: LogoutNotice) -> Result<(), St
         }
     }
     Err(reason)
-}
-
-/// The server's keys. The server that gave the access made them.
-async fn signer(opened: &Opened<'_>) -> Result<JosekitSigner, String> {
-    let secret = operator_secret::load(opened.config, opened.wiring)
-        .map_err(|error| format!("failed to get the secret (secret): {}", chain(&error)))?;
-    let opening = |error| format!("failed to open the signing keys: {}", chain(&error));
-    let signer = JosekitSigner::new(&[]).map_err(opening)?;
-    let now = opened.wiring.clock.now();
-    signer.reload(opened.keys(), &secret, now).await.map_err(opening)?;
-    Ok(signer)
 }

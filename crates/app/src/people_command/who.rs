@@ -46,7 +46,8 @@ pub(super) fn no_user(user: UserId) -> Failure {
     Failure::Failed(format!("there is no user {user}"))
 }
 
-fn unclear(text: &str, error: FindWhoError) -> Failure {
+/// What a person hears if it is not clear who is meant.
+pub(crate) fn unclear(text: &str, error: FindWhoError) -> Failure {
     match error {
         FindWhoError::Unrecognized(error) => unrecognized(text, error),
         FindWhoError::SeveralKnown(accounts) => {

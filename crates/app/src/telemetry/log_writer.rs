@@ -85,7 +85,7 @@ impl Write for Line<'_> {
 
 impl Drop for Line<'_> {
     fn drop(&mut self) {
-        self.writer.send(std::mem::take(&mut self.bytes));
+        self.writer.send(on_one_line(std::mem::take(&mut self.bytes)));
     }
 }
 
@@ -98,6 +98,26 @@ impl Drop for Flush {
             let _: Result<(), RecvTimeoutError> = answered.recv_timeout(PATIENCE);
         }
     }
+}
+
+/// An event of the text format can hold text from elsewhere, such as another server's error. A line break in it
+/// would begin a line that nobody logged, so all but the last are escaped.
+fn on_one_line(event: Vec<u8>) -> Vec<u8> {
+    let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let text = event.strip_suffix(b"\n").unwrap_or(&event);
+    if !text.iter().any(is_break) {
+        return event;
+    }
+    let mut line = Vec::with_capacity(event.len() + 16);
+    for byte in text {
+        match byte {
+            b'\n' => line.extend_from_slice(b"\\n"),
+            b'\r' => line.extend_from_slice(b"\\r"),
+            other => line.push(*other),
+        }
+    }
+    line.push(b'\n');
+    line
 }
 
 fn write_all(mut out: impl Write, received: &Receiver<Message>, dropped: &AtomicU64) {
@@ -140,6 +160,8 @@ fn gather(waiting: &mut Vec<u8>, message: Message) -> Option<SyncSender<()>> {
 mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
 
+    use tracing_subscriber::layer::SubscriberExt;
+
     use super::super::page::Page;
     use super::*;
 
@@ -170,6 +192,25 @@ mod tests {
         }
         drop(flush);
         assert_eq!(page.read(), b"one\ntwo\n");
+    }
+
+    #[test]
+    fn b_074_an_event_of_the_text_format_stays_on_one_line() {
+        let page = Page::default();
+        let (writer, flush) = LogWriter::start(page.clone());
+        let layer = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false);
+        let evil =
+            std::io::Error::other("broken\r\n2026-01-01T00:00:00Z  INFO countersign::refusals: refused");
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
+            tracing::warn!(error = &evil as &(dyn std::error::Error + 'static), shown = %evil, "it said: {evil}");
+        });
+        drop(flush);
+        let text = String::from_utf8(page.read()).unwrap();
+        assert_eq!(
+            (text.matches(['\n', '\r']).count(), text.matches("broken\\r\\n2026").count()),
+            (1, 3),
+            "{text}"
+        );
     }
 
     #[test]

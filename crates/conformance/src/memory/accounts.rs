@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 use async_trait::async_trait;
 use countersign_domain::consent::Consent;
 use countersign_domain::email::UserEmail;
-use countersign_domain::event::EventPerson;
 use countersign_domain::grant::{Holder, RevocationReason};
 use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::login_session::LoginSession;
@@ -131,8 +130,8 @@ impl AccountStore for MemoryStorage {
         untold.remove(&user);
         let is_deleted = users.remove(&user).is_some();
         let events = tables.forget_person(user, pseudonym);
-        if let Some(mut event) = event.filter(|_| is_deleted) {
-            event.person = Some(EventPerson::Deleted(pseudonym));
+        if let Some(event) = event.filter(|_| is_deleted) {
+            let mut event = Box::new(event.forgetting(pseudonym));
             event.details = event.details.number("events", events);
             tables.record(Some(event));
         }

@@ -96,7 +96,9 @@ impl BlockStore for MemoryStorage {
             sessions: count_of(before - sessions.len()),
             grants: revoked,
         };
-        tables.record(command.event);
+        if ended.sessions > 0 || ended.grants > 0 {
+            tables.record(command.event);
+        }
         Ok(ended)
     }
 

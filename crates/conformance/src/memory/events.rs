@@ -1,5 +1,7 @@
 //! Events, and the checkpoints that seal them.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::event::{Event, EventKind, EventPerson, Pseudonym};
@@ -63,7 +65,8 @@ impl EventStore for MemoryStorage {
         let is_fresh = events.iter().zip(next..).all(|(sealed, position)| {
             sealed.position == position && tables.fresh_events.get(&sealed.event.id) == Some(&sealed.event)
         });
-        if !follows || !is_fresh {
+        let ids: BTreeSet<EventId> = events.iter().map(|sealed| sealed.event.id).collect();
+        if !follows || !is_fresh || ids.len() < events.len() {
             return Ok(Sealed::Stale);
         }
         for sealed in events {

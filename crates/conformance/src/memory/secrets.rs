@@ -37,7 +37,8 @@ impl Tables {
     pub(super) fn rotate_secret(&mut self, command: RotateSecret) -> bool {
         let RotateSecret { client, replaced, hash, now, keep_old_until, event } = command;
         let Some(secrets) = self.clients.get_mut(&client).and_then(secrets_mut) else { return false };
-        if secrets.current != replaced && secrets.current != hash {
+        let is_repeated = secrets.current == hash;
+        if secrets.current != replaced && !is_repeated {
             return false;
         }
         let old = keep_old_until.map(|expires_at| OldSecret { hash: replaced, expires_at });
@@ -45,7 +46,9 @@ impl Tables {
         self.forget_other_secrets(client);
         let row = SecretRow { created_at: Some(now), last_used_at: None };
         self.secrets.entry((client, *hash.as_bytes())).or_insert(row);
-        self.record(event);
+        if !is_repeated {
+            self.record(event);
+        }
         true
     }
 

@@ -1,8 +1,10 @@
 //! Steps that most clauses take first.
 
 use countersign_domain::admission::Standing;
+use countersign_domain::checkpoint::{Digest256, SealedEvent, SignedCheckpoint, merkle_root};
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
+use countersign_domain::event::Event;
 use countersign_domain::grant::Holder;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
@@ -10,9 +12,10 @@ use countersign_domain::login_session::LoginSession;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    Account, BlockPut, CompleteLogin, ContinueSession, GroupCreated, KnownAccess, LinkWallet, LoginCompleted,
-    Member, MemberAdded, OpenSession, PutBlock, Redeemed, RegisterClient, Rotated, SessionContinued,
-    SessionOpened, Storage, UnlinkWallet, WalletLinked, WalletUnlinked,
+    Account, BlockPut, CheckpointAt, CompleteLogin, ContinueSession, EventAt, EventFilter, EventOrder,
+    EventPage, GroupCreated, KnownAccess, LinkWallet, LoginCompleted, Member, MemberAdded, OpenSession,
+    PutBlock, Redeemed, RegisterClient, Rotated, SealEvents, Sealed, SessionContinued, SessionOpened,
+    Storage, UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 
 use time::OffsetDateTime;
@@ -235,4 +238,85 @@ pub(crate) async fn block(store: &dyn Storage, command: PutBlock) {
 /// What is known about a wallet.
 pub(crate) async fn standing(store: &dyn Storage, wallet: &WalletAccount) -> Standing {
     store.standing_of(wallet).await.unwrap()
+}
+
+/// All events, oldest first. Each must be either fresh or sealed, and not twice.
+pub(crate) async fn events(store: &dyn Storage) -> Vec<Event> {
+    let page = EventPage { order: EventOrder::OldestFirst, after: None, limit: u32::MAX };
+    let events = store.list_events(&EventFilter::default(), page).await.unwrap();
+    let mut each = store.fresh_events(u32::MAX).await.unwrap();
+    each.extend(sealed_events(store).await.into_iter().map(|sealed| sealed.event));
+    each.sort_by_key(|event| event.id);
+    assert_eq!(each, events, "what is fresh or sealed is what is listed");
+    assert!(events.is_sorted_by(|one, other| one.id < other.id), "an event stands once: {events:?}");
+    events
+}
+
+/// All sealed events, in the order of their positions.
+pub(crate) async fn sealed_events(store: &dyn Storage) -> Vec<SealedEvent> {
+    let rows = store.sealed_events(0, u32::MAX).await.unwrap();
+    let sealed = |row| match row {
+        EventAt::Event(sealed) => *sealed,
+        EventAt::Unreadable { position, problem } => panic!("event {position}: {problem}"),
+    };
+    rows.into_iter().map(sealed).collect()
+}
+
+/// All checkpoints, in the order of their numbers.
+pub(crate) async fn checkpoints(store: &dyn Storage) -> Vec<SignedCheckpoint> {
+    let rows = store.checkpoints(0, u32::MAX).await.unwrap();
+    let signed = |row| match row {
+        CheckpointAt::Checkpoint(signed) => *signed,
+        CheckpointAt::Unreadable { number, problem } => panic!("checkpoint {number}: {problem}"),
+    };
+    rows.into_iter().map(signed).collect()
+}
+
+/// Records an event that is new.
+pub(crate) async fn record(store: &dyn Storage, event: &Event) {
+    assert!(store.record_event(event.clone()).await.unwrap(), "{event:?} is new");
+}
+
+/// Seals up to so many fresh events, as a sealer does, unless another one was faster.
+pub(crate) async fn try_to_seal(store: &dyn Storage, limit: u32) -> Sealed {
+    let last = store.last_checkpoint().await.unwrap();
+    let fresh = store.fresh_events(limit).await.unwrap();
+    store.seal_events(fixtures::seal_events(last.as_ref(), fresh)).await.unwrap()
+}
+
+/// Seals these fresh events, and returns the checkpoint.
+pub(crate) async fn seal_these(store: &dyn Storage, events: &[Event]) -> SealEvents {
+    let last = store.last_checkpoint().await.unwrap();
+    let command = fixtures::seal_events(last.as_ref(), events.to_vec());
+    assert_eq!(store.seal_events(command.clone()).await.unwrap(), Sealed::Sealed);
+    command
+}
+
+/// Seals all fresh events.
+pub(crate) async fn seal(store: &dyn Storage) -> SealEvents {
+    let fresh = store.fresh_events(u32::MAX).await.unwrap();
+    seal_these(store, &fresh).await
+}
+
+/// What a verifier finds: checkpoints and positions without a gap, roots that fit, and faithful commitments.
+pub(crate) async fn verify_seals(store: &dyn Storage) {
+    let (checkpoints, events) = (checkpoints(store).await, sealed_events(store).await);
+    let (mut position, mut number, mut previous) = (1, 1, Digest256::NOTHING);
+    let mut rest = events.as_slice();
+    for signed in &checkpoints {
+        let checkpoint = &signed.checkpoint;
+        assert_eq!((checkpoint.number, checkpoint.first), (number, position));
+        assert_eq!(checkpoint.previous, previous, "checkpoint {number}");
+        let (its, later) = rest.split_at(usize::try_from(checkpoint.events).unwrap());
+        let positions: Vec<_> = its.iter().map(|sealed| sealed.position).collect();
+        assert_eq!(positions, (position..checkpoint.next()).collect::<Vec<_>>());
+        let leaves: Vec<_> = its.iter().map(SealedEvent::leaf).collect();
+        assert_eq!(merkle_root(&leaves), checkpoint.root, "checkpoint {number}");
+        for sealed in its {
+            assert!(sealed.is_faithful(), "{sealed:?}");
+        }
+        (position, number, previous) = (checkpoint.next(), number + 1, signed.hash());
+        rest = later;
+    }
+    assert_eq!(rest, [], "every sealed event has a checkpoint");
 }

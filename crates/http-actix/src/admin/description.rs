@@ -44,6 +44,7 @@ pub(crate) fn document() -> Value {
             {"name": "clients", "description": "Clients, whom they let in, and resources."},
             {"name": "users", "description": "Users and wallets."},
             {"name": "groups", "description": "Groups and their members."},
+            {"name": "events", "description": "What happened."},
             {"name": "keys", "description": "Signing keys."},
         ],
         "paths": paths,
@@ -110,7 +111,7 @@ fn responses(operation: &Operation) -> Value {
     responses.insert(operation.status.to_string(), good);
     let mut refusals = vec![400, 401, 403, 405, 414, 431, 500, 503];
     refusals.extend(operation.names_something().then_some(404));
-    if operation.query.iter().any(|parameter| matches!(parameter, Parameter::Group)) {
+    if operation.query.iter().any(|parameter| matches!(parameter, Parameter::Group | Parameter::User)) {
         refusals.push(404);
     }
     if operation.takes.is_some() {
@@ -157,6 +158,11 @@ fn of_path(name: &'static str) -> Value {
         "name" => {
             ("The group's name.", "staff", json!({"type": "string", "pattern": "^[a-z][a-z0-9_.:-]{0,63}$"}))
         }
+        "event_id" => (
+            "The event's id.",
+            "019a1fd8-0000-7000-8000-000000000001",
+            json!({"type": "string", "format": "uuid"}),
+        ),
         _ => ("The key's id.", "2026-11-es256", json!({"type": "string", "minLength": 1})),
     };
     json!({"in": "path", "name": name, "required": true, "description": text, "schema": schema, "example": example})
@@ -164,6 +170,7 @@ fn of_path(name: &'static str) -> Value {
 
 fn of_query(parameter: Parameter) -> Value {
     let truth = || json!({"type": "boolean"});
+    let moment = || json!({"type": "string", "format": "date-time"});
     let (name, text, example, schema) = match parameter {
         Parameter::Limit => (
             "limit",
@@ -189,6 +196,30 @@ fn of_query(parameter: Parameter) -> Value {
             "What an EVM address is. Only needed if it could be either.",
             json!("key"),
             json!({"type": "string", "enum": ["key", "contract"]}),
+        ),
+        Parameter::Since => {
+            ("since", "Only events since this time.", json!("2026-11-23T12:00:00Z"), moment())
+        }
+        Parameter::Until => {
+            ("until", "Only events before this time.", json!("2026-11-23T13:00:00Z"), moment())
+        }
+        Parameter::Type => (
+            "type",
+            "Only events of these kinds, separated by commas.",
+            json!("sign_in,sign_out"),
+            json!({"type": "string", "pattern": "^(sign_in|sign_out|grant_revoked|client_changed)$"}),
+        ),
+        Parameter::User => (
+            "user",
+            "Only events about this user: an id, an address, a wallet with its chain, or `deleted:…`.",
+            json!("eip155:1:0x2c7536E3605D9C16a7a3D7b1898e529396a65c23"),
+            json!({"type": "string", "minLength": 1, "maxLength": 200}),
+        ),
+        Parameter::Client => (
+            "client",
+            "Only events about this client.",
+            json!("01a1fd8c-0000-7000-8000-000000000001"),
+            json!({"type": "string", "format": "uuid"}),
         ),
         Parameter::Force => ("force", "Do it although it is in use.", json!(true), truth()),
     };

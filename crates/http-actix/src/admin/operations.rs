@@ -5,7 +5,7 @@ use actix_web::Route;
 use actix_web::web;
 use countersign_domain::admin_key::{AdminArea, AdminRight, AdminScope};
 
-use super::{clients, groups, keys, resources, users};
+use super::{clients, events, groups, keys, resources, users};
 
 /// What all paths begin with.
 pub(crate) const BASE: &str = "/admin/api/v1";
@@ -47,6 +47,11 @@ pub(crate) enum Parameter {
     Group,
     Kind,
     Force,
+    Since,
+    Until,
+    Type,
+    User,
+    Client,
 }
 
 const LIST: &[Parameter] = &[Parameter::Limit, Parameter::After];
@@ -124,12 +129,12 @@ impl Operation {
     }
 }
 
-use AdminArea::{Clients, Groups, Keys, Users};
+use AdminArea::{Clients, Events, Groups, Keys, Users};
 use AdminRight::{Read, Write};
-use Parameter::{After, Blocked, Force, Group, Kind, Limit};
+use Parameter::{After, Blocked, Client, Force, Group, Kind, Limit, Since, Type, Until, User};
 
 /// All operations. Those at one path stand together.
-pub(crate) static OPERATIONS: [Operation; 36] = [
+pub(crate) static OPERATIONS: [Operation; 39] = [
     operation(
         "GET",
         "/clients",
@@ -507,6 +512,37 @@ pub(crate) static OPERATIONS: [Operation; 36] = [
     .takes("Members")
     .answers(200, "MembersRemoved")
     .conflicts(),
+    operation(
+        "GET",
+        "/events",
+        ("listEvents", "event list"),
+        (Events, Read),
+        ("List what happened", "The newest first. The kinds and their details are in docs/events.md."),
+        || web::get().to(events::list),
+    )
+    .asks(&[Since, Until, Type, User, Kind, Client, Limit, After])
+    .answers(200, "EventList")
+    .conflicts(),
+    operation(
+        "GET",
+        "/events/checkpoints",
+        ("listCheckpoints", "event checkpoints"),
+        (Events, Read),
+        ("List checkpoints", "To save them where nobody can alter them, for `countersign event verify --against`."),
+        || web::get().to(events::checkpoints),
+    )
+    .asks(LIST)
+    .answers(200, "CheckpointList")
+    .conflicts(),
+    operation(
+        "GET",
+        "/events/{event_id}",
+        ("showEvent", "event show"),
+        (Events, Read),
+        ("Show an event", "And where it is sealed."),
+        || web::get().to(events::show),
+    )
+    .answers(200, "Event"),
     operation(
         "GET",
         "/keys",

@@ -5,7 +5,7 @@ use paperclip::v2::schema::Apiv2Schema;
 use serde_json::{Map, Value, json};
 
 use super::problem::ProblemBody;
-use super::{clients, groups, keys, resources, users};
+use super::{clients, events, groups, keys, resources, users};
 
 /// A name of a group.
 const GROUP: &str = "^[a-z][a-z0-9_.:-]{0,63}$";
@@ -38,6 +38,7 @@ pub(crate) fn all() -> Map<String, Value> {
         ],
     );
     let open_to = || json!({"enum": ["everyone", "named", null]});
+    let event = || answer::<events::EventBody>(&[("id", uuid()), ("at", time())]);
     let group = || answer::<groups::GroupBody>(&[("created_at", time())]);
     let key = answer::<keys::KeyBody>(&[("created_at", time()), ("active_from", time())]);
     let wallet = with(answer::<users::WalletBody>(&[]), &[("blocked", block())]);
@@ -146,6 +147,16 @@ pub(crate) fn all() -> Map<String, Value> {
         (
             "MembersRemoved",
             items(answer::<groups::MembersRemoved>(&[]), "items", answer::<groups::MemberRemovedBody>(&[])),
+        ),
+        ("Event", event()),
+        ("EventList", items(answer::<events::EventList>(&[]), "items", event())),
+        (
+            "CheckpointList",
+            items(
+                answer::<events::CheckpointList>(&[]),
+                "items",
+                answer::<events::CheckpointBody>(&[("sealed_at", time())]),
+            ),
         ),
         ("KeyList", items(answer::<keys::KeyList>(&[]), "items", key)),
         (

@@ -76,7 +76,8 @@ pub(super) fn counts(ended: &Ended) -> (u64, u64) {
     (ended.sessions, ended.grants)
 }
 
-fn unclear(error: FindWhoError) -> Problem {
+/// It is not clear who is meant.
+pub(super) fn unclear(error: FindWhoError) -> Problem {
     match error {
         FindWhoError::Unrecognized(error) => unrecognized(&error),
         FindWhoError::SeveralKnown(accounts) => {

@@ -12,6 +12,7 @@ use countersign_domain::client::{Client, ClientOrigin, DisplayMetadata};
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::grant_type::{GrantType, RESPONSE_TYPE_CODE};
 use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::refusal::RefusedFor;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
 use countersign_usecases::clients::delete_client::delete_client;
@@ -232,7 +233,8 @@ fn require_permission(state: &AppState, request: &HttpRequest) -> Result<(), Api
             if expected.is_some_and(|expected| expected.admits(&presented)) {
                 return Ok(());
             }
-            let error = ApiError::new(OAuthErrorCode::InvalidToken, "initial access token is not valid");
+            let error = ApiError::new(OAuthErrorCode::InvalidToken, "initial access token is not valid")
+                .logged_as(RefusedFor::RegistrationToken);
             Err(bearer::challenge(error))
         }
     }

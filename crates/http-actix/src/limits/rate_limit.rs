@@ -172,13 +172,16 @@ impl RateLimits {
             }
             return Some(peer);
         }
-        let forwarded = request.headers().get_all("x-forwarded-for").filter_map(|value| value.to_str().ok());
-        let chain: Vec<&str> = forwarded.flat_map(|value| value.split(',')).map(str::trim).collect();
+        // A proxy adds to what the visitor sent, which may be anything: only the entry that is read must be text.
+        let forwarded = request.headers().get_all("x-forwarded-for");
+        let chain: Vec<&[u8]> =
+            forwarded.flat_map(|value| value.as_bytes().split(|byte| *byte == b',')).collect();
         // The right-most address that is not one of our proxies. Anyone could have written what is left of
         // it.
         let mut nearest = peer;
-        for text in chain.into_iter().rev() {
-            let Ok(address) = text.parse::<IpAddr>() else { break };
+        for entry in chain.into_iter().rev() {
+            let text = str::from_utf8(entry).unwrap_or_default();
+            let Ok(address) = text.trim().parse::<IpAddr>() else { break };
             nearest = address.to_canonical();
             if !self.trusts(nearest) {
                 break;

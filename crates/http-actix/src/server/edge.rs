@@ -46,7 +46,7 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
     let method = request.method().clone();
     let base = state.context.policy.public_url.path();
     let path = request.path().strip_prefix(base).unwrap_or(request.path()).to_owned();
-    let span = tracing::info_span!("request", request.id = %id, method = %method, path = %shown_path(&path));
+    let span = tracing::info_span!("request", request.id = %id, method = %method, path = shown_path(&path));
     Reference::keep(&request, &path, &id);
     cookies::ignore_doubled(request.headers_mut(), state.context.policy.public_url.is_https());
     let result = match check_size(&request) {
@@ -150,6 +150,9 @@ fn log(response: &ServiceResponse<BoxBody>, state: &AppState, path: &str, took: 
             // Otherwise, most of the log would be successful probes.
             tracing::debug!(status, duration_us, "answered");
             return;
+        }
+        if status >= 400 {
+            state.log_refused_otherwise(response.request(), status, duration_us);
         }
         tracing::info!(status, duration_us, "answered");
         return;

@@ -2,6 +2,7 @@
 
 use countersign_domain::email::EmailRejected;
 use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
+use countersign_domain::refusal::RefusedFor;
 
 use super::{Refuse, unavailable};
 use crate::account::begin_wallet_change::BeginWalletChangeError;
@@ -15,11 +16,14 @@ use crate::steps::login::AccountError;
 impl Refuse for AccountError {
     fn refusal(&self) -> OAuthError {
         match self {
-            Self::SignedOut => OAuthError::new(Code::AccessDenied, "nobody is signed in here"),
+            Self::SignedOut => {
+                OAuthError::new(Code::AccessDenied, "nobody is signed in here").logged_as(RefusedFor::Ended)
+            }
             Self::SignedInLongAgo => OAuthError::new(
                 Code::AccessDenied,
                 "this needs a signature that is not older than ten minutes",
-            ),
+            )
+            .logged_as(RefusedFor::Ended),
             Self::Store(error) => error.refusal(),
         }
     }
@@ -86,8 +90,9 @@ impl Refuse for ChangeWalletsError {
             Self::OtherSignature(_) => OAuthError::new(
                 Code::AccessDenied,
                 format!("{} of the other wallet", Reason::Signature.message()),
-            ),
-            Self::NotAdmitted => refused_by_server(),
+            )
+            .logged_as(RefusedFor::Signature),
+            Self::NotAdmitted => refused_by_server().logged_as(RefusedFor::Blocked),
             Self::SignerUnknown => OAuthError::new(Code::Conflict, "wallet_address has never signed in here"),
             Self::BelongsToAnother => {
                 OAuthError::new(Code::Conflict, "the other wallet belongs to another user")

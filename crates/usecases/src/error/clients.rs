@@ -3,6 +3,7 @@
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::client_auth::ClientRejected;
 use countersign_domain::error::{CLIENT_NOT_BELIEVED, OAuthError, OAuthErrorCode as Code, Reason};
+use countersign_domain::refusal::RefusedFor;
 use countersign_domain::registration::RegistrationRejected;
 
 use super::{Refuse, server_error};
@@ -92,6 +93,7 @@ fn rejected_metadata(rejected: &RegistrationRejected) -> OAuthError {
 
 fn registration_token_invalid() -> OAuthError {
     OAuthError::new(Code::InvalidToken, "registration access token is not valid for this client")
+        .logged_as(RefusedFor::RegistrationToken)
 }
 
 pub(super) fn refused_document(rejected: &DocumentRejected) -> OAuthError {

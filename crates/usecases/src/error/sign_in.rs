@@ -3,6 +3,7 @@
 
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
+use countersign_domain::refusal::RefusedFor;
 
 use super::clients::refused_document;
 use super::tokens::grant_type_not_allowed;
@@ -70,6 +71,7 @@ impl Refuse for ContinueSessionError {
             Self::ScopesWithheld => nothing_is_left(),
             Self::SessionEnded | Self::ConsentMissing => {
                 OAuthError::new(Code::AccessDenied, "this request needs a signature")
+                    .logged_as(RefusedFor::Ended)
             }
             Self::NotAdmitted(not_admitted) => not_admitted.refusal(),
             Self::RequestSpent => OAuthError::because(Code::InvalidRequest, Reason::MissingSession),

@@ -6,6 +6,7 @@ use countersign_domain::device::DeviceRejected;
 use countersign_domain::dpop::DpopRejected;
 use countersign_domain::error::{CLIENT_NOT_BELIEVED, OAuthError, OAuthErrorCode as Code, Reason};
 use countersign_domain::refresh::RefreshRejected;
+use countersign_domain::refusal::RefusedFor;
 
 use super::{Refuse, server_error, unavailable};
 use crate::steps::admit::refused_by_client;
@@ -100,6 +101,37 @@ const fn text_of_refresh_token(told: RefreshRejected) -> &'static str {
     }
 }
 
+/// What the log calls a refused code.
+const fn log_of_code(why: CodeRejected) -> RefusedFor {
+    match why {
+        CodeRejected::Malformed
+        | CodeRejected::Unknown
+        | CodeRejected::OtherClient
+        | CodeRejected::Replayed
+        | CodeRejected::OfDevice
+        | CodeRejected::RedirectMismatch
+        | CodeRejected::VerifierMissing
+        | CodeRejected::VerifierMalformed
+        | CodeRejected::VerifierMismatch
+        | CodeRejected::VerifierUnexpected => RefusedFor::Code,
+        CodeRejected::Revoked | CodeRejected::NotAdmitted | CodeRejected::Expired => RefusedFor::Ended,
+    }
+}
+
+/// What the log calls a refused refresh token.
+const fn log_of_refresh_token(why: RefreshRejected) -> RefusedFor {
+    match why {
+        RefreshRejected::OtherToken
+        | RefreshRejected::Unknown
+        | RefreshRejected::OtherClient
+        | RefreshRejected::Reused => RefusedFor::RefreshToken,
+        RefreshRejected::Revoked | RefreshRejected::NotAdmitted | RefreshRejected::Expired => {
+            RefusedFor::Ended
+        }
+        RefreshRejected::ScopeWidened => RefusedFor::Other,
+    }
+}
+
 impl Refuse for ProveKeyError {
     fn refusal(&self) -> OAuthError {
         match self {
@@ -123,7 +155,9 @@ impl Refuse for MintError {
     fn refusal(&self) -> OAuthError {
         match self {
             Self::Signer(_) => server_error(),
-            Self::NotAdmitted => OAuthError::new(Code::InvalidGrant, NO_TOKENS),
+            Self::NotAdmitted => {
+                OAuthError::new(Code::InvalidGrant, NO_TOKENS).logged_as(RefusedFor::NotAdmitted)
+            }
             Self::TooManyGroups => OAuthError::new(
                 Code::InvalidScope,
                 "the groups of this user do not fit into a token: ask without the scope groups, or tell the operator",
@@ -138,8 +172,9 @@ impl Refuse for ExchangeCodeError {
         match self {
             Self::Client(error) => error.refusal(),
             Self::GrantTypeNotAllowed => grant_type_not_allowed(),
-            Self::Rejected { why: _, told } => {
+            Self::Rejected { why, told } => {
                 OAuthError::new(Code::InvalidGrant, told.map_or(CODE_INVALID, text_of_code))
+                    .logged_as(log_of_code(*why))
             }
             Self::Resource(error) => error.clone(),
             Self::Key(error) => error.refusal(),
@@ -164,9 +199,11 @@ impl Refuse for ExchangeDeviceCodeError {
             | Self::Grant(ExchangeCodeError::Rejected { why: CodeRejected::Expired, .. }) => {
                 OAuthError::new(Code::ExpiredToken, "the device code has expired; begin again")
             }
-            Self::Rejected(DeviceRejected::Unknown | DeviceRejected::OtherClient)
-            | Self::Grant(ExchangeCodeError::Rejected { .. }) => {
-                OAuthError::new(Code::InvalidGrant, "device code is not valid")
+            Self::Rejected(DeviceRejected::Unknown | DeviceRejected::OtherClient) => {
+                device_code_invalid().logged_as(RefusedFor::Code)
+            }
+            Self::Grant(ExchangeCodeError::Rejected { why, .. }) => {
+                device_code_invalid().logged_as(log_of_code(*why))
             }
             Self::Grant(error) => error.refusal(),
             Self::Store(error) => error.refusal(),
@@ -218,7 +255,7 @@ impl Refuse for SignInProgramError {
                 OAuthError::because(Code::InvalidGrant, Reason::Challenge)
             }
             Self::Signature(_) => OAuthError::because(Code::InvalidGrant, Reason::Signature),
-            Self::NotAdmitted(_) => refused_by_client(),
+            Self::NotAdmitted(why) => refused_by_client().logged_as(why.refused_for()),
             Self::Resource(error) => error.clone(),
             Self::Verifier(_) => unavailable(),
             Self::Key(error) => error.refusal(),
@@ -237,8 +274,9 @@ impl Refuse for RefreshTokensError {
                 Code::InvalidScope,
                 "scope goes beyond what was granted: ask for less, or begin a new sign-in",
             ),
-            Self::Rejected { why: _, told } => {
+            Self::Rejected { why, told } => {
                 OAuthError::new(Code::InvalidGrant, told.map_or(REFRESH_TOKEN_INVALID, text_of_refresh_token))
+                    .logged_as(log_of_refresh_token(*why))
             }
             Self::Contended => unavailable(),
             Self::Resource(error) => error.clone(),
@@ -291,6 +329,10 @@ impl Refuse for ReadUserInfoError {
             Self::Store(error) => error.refusal(),
         }
     }
+}
+
+fn device_code_invalid() -> OAuthError {
+    OAuthError::new(Code::InvalidGrant, "device code is not valid")
 }
 
 pub(super) fn grant_type_not_allowed() -> OAuthError {

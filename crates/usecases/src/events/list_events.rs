@@ -1,11 +1,59 @@
 //! Events as operators, programs and receivers read them: one form for all.
 
-use countersign_domain::event::{Event, EventPerson};
-use countersign_domain::wallet::WalletAccount;
+use countersign_domain::event::{Event, EventPerson, Pseudonym};
+use countersign_domain::wallet::{AccountKind, WalletAccount};
+use countersign_ports::{EventFilter, EventPage, EventSubject, StoreError};
 use serde::Serialize;
 use serde_json::Value;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
+
+use crate::Management;
+use crate::people::Who;
+use crate::people::find_who::{FindWhoError, find_who};
+
+/// Some events, and whether there are more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventsListed {
+    /// The events, in the order that was asked for.
+    pub events: Vec<Event>,
+    /// Do more events follow the last one?
+    pub more: bool,
+}
+
+/// Lists a page of events.
+pub async fn list_events(
+    management: Management<'_>,
+    filter: &EventFilter,
+    page: EventPage,
+) -> Result<EventsListed, StoreError> {
+    // One more than is shown tells whether there are more.
+    let asked = EventPage { limit: page.limit.saturating_add(1), ..page };
+    let mut events = management.storage.list_events(filter, asked).await?;
+    let most = usize::try_from(page.limit).unwrap_or(usize::MAX);
+    let more = events.len() > most;
+    events.truncate(most);
+    Ok(EventsListed { events, more })
+}
+
+/// Whose events are asked for: those of a user's id, of a wallet, or of a deleted account. A wallet stands for the
+/// user whom it belongs to now.
+pub async fn find_subject(
+    management: Management<'_>,
+    text: &str,
+    kind: Option<AccountKind>,
+) -> Result<EventSubject, FindWhoError> {
+    if let Some(pseudonym) = Pseudonym::parse(text) {
+        return Ok(EventSubject::Deleted(pseudonym));
+    }
+    Ok(match find_who(management, text, kind).await? {
+        Who::User(user) => EventSubject::User(user),
+        Who::Wallet(account) => match management.storage.find_owner(account.clone()).await? {
+            Some(user) => EventSubject::User(user),
+            None => EventSubject::Wallet(account),
+        },
+    })
+}
 
 /// An event as JSON. The names are fixed.
 #[derive(Debug, Serialize)]

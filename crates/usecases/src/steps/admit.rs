@@ -15,6 +15,7 @@ use countersign_domain::error::{OAuthError, OAuthErrorCode};
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{GrantId, UserId};
+use countersign_domain::refusal::RefusedFor;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{RevokeGrant, StoreError};
 use time::OffsetDateTime;
@@ -53,6 +54,16 @@ pub enum KeptOut {
     ByRule,
 }
 
+impl KeptOut {
+    /// What the log calls it.
+    pub(crate) const fn refused_for(self) -> RefusedFor {
+        match self {
+            Self::Blocked => RefusedFor::Blocked,
+            Self::ByRule => RefusedFor::NotAdmitted,
+        }
+    }
+}
+
 impl NotAdmitted {
     /// Somebody is kept out of a client or, without one, of the account page.
     pub(crate) const fn of(client: Option<&Client>, account: WalletAccount, why: KeptOut) -> Self {
@@ -67,10 +78,11 @@ impl NotAdmitted {
 
     /// What callers hear of it.
     pub(crate) fn refusal(&self) -> OAuthError {
-        match self.door {
+        let told = match self.door {
             Door::Client => refused_by_client(),
             Door::Account => refused_by_server(),
-        }
+        };
+        told.logged_as(self.why.refused_for())
     }
 }
 

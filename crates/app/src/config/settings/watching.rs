@@ -38,7 +38,7 @@ pub(crate) static LOG_ADDRESSES: Setting<AddressDetail> = Setting {
         file_key: None,
         doc: "How much the log shows of the IP addresses of those who sign in or are refused: `network` cuts \
               them to the first 24 bits (IPv4) or 48 bits (IPv6), `full` shows all of them. Behind a proxy, \
-              set `trusted_proxies` too. See docs/troubleshooting.md.",
+              set `trusted_proxies` too. `fail2ban` needs `full`. See docs/watching.md.",
         takes: "network or full",
         preset: Preset::Text("network"),
         privacy: Privacy::Public,

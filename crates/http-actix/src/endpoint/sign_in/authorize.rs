@@ -74,10 +74,7 @@ async fn answer(
         }
         Ok(Next::Tell(to)) => deliver(state, request, &to, status),
         Err(BeginAuthorizationError::Redirect { to, way, error }) => {
-            let (code, description) = (error.code.name(), &*error.description);
-            let About { client, wallet: _ } = named_in(&parameters);
-            let address = state.peer(request).map(tracing::field::display);
-            tracing::info!(error = code, description, client.id = client, address, "authorization refused");
+            state.log_refused_authorization(request, &error, &named_in(&parameters));
             match way {
                 Way::AtOnce => deliver(state, request, &to, status),
                 Way::ByLink => offer(state, request, &to, &error),

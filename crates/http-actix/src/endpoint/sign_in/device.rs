@@ -8,6 +8,7 @@ use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::refusal::RefusedFor;
 use countersign_usecases::sign_in::find_device::find_device;
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,9 @@ pub(crate) async fn enter(
     forms.require(&Action::EnterDeviceCode, sent.form.as_deref())?;
     let user_code = required(sent.user_code, "user_code")?;
     let Some(pending) = find_device(&state.context, &user_code).await? else {
+        let error =
+            ApiError::invalid_request("no device waits for this code").logged_as(RefusedFor::UserCode);
+        state.log_refusal(&request, &error, None);
         let context =
             PageContext { user_code: &user_code, wrong: true, form: forms.secret(&Action::EnterDeviceCode) };
         return page(&state, &request, &context, StatusCode::BAD_REQUEST);

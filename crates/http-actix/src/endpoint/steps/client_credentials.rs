@@ -113,7 +113,7 @@ pub(crate) fn refuse(state: &AppState, request: &HttpRequest, body: &Body, error
         return error;
     }
     if let Err(too_many) = state.rate_limits.check(Limited::FailedClientAuthentication, request) {
-        return too_many;
+        return too_many.about(error.about);
     }
     if request.headers().contains_key(header::AUTHORIZATION) { with_challenge(error) } else { error }
 }

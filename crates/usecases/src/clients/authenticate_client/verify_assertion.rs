@@ -96,7 +96,9 @@ fn text(fetched: &Fetched) -> Result<&str, JwsRejected> {
 }
 
 fn refused(context: &Context, client: &Client, why: &Unbelieved) -> AuthenticateClientError {
-    tracing::info!(client.id = %client.id, reason = %why, "client assertion refused");
+    // As a string, which the log escapes: parts of it come from the client, or from another server.
+    let reason = why.to_string();
+    tracing::info!(client.id = %client.id, reason, "client assertion refused");
     // What another server answered stays in the log: a page of another site can read answers of this
     // endpoint.
     let text = match why {

@@ -1,0 +1,258 @@
+//! The clauses about events can be failed: each mistake that a store could make is caught by the clause that is
+//! named beside it.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "each place makes a few of the mistakes")]
+
+mod store;
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use countersign_conformance::fixtures;
+use countersign_conformance::harness;
+use countersign_conformance::storage::{event_acts, event_races, events};
+use countersign_domain::event::{Details, Event, EventPerson};
+use countersign_ports::{EventOrder, EventSubject, FoundEvent, SealEvents, Storage};
+use store::{Mistake, WrongStore, moved};
+use time::Duration;
+
+type Clause = fn(Arc<dyn Storage>) -> Pin<Box<dyn Future<Output = ()>>>;
+
+/// What the clause says about a store with this mistake; `None` if it is content.
+fn complaint(mistake: Mistake, clause: Clause) -> Option<String> {
+    let store = WrongStore::with(mistake);
+    let verdict = catch_unwind(AssertUnwindSafe(|| harness::run(clause(store))));
+    verdict.err().map(|panic: Box<dyn Any + Send>| {
+        let text = panic.downcast_ref::<String>().cloned();
+        text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+    })
+}
+
+macro_rules! caught {
+    ($($name:ident: $mistake:expr => $module:ident::$clause:ident;)*) => { $(
+        #[test]
+        fn $name() {
+            let complaint = complaint($mistake, |store| Box::pin($module::$clause(store)));
+            assert!(complaint.is_some(), "{} is content", stringify!($clause));
+        }
+    )* };
+}
+
+fn carried_out(store: Arc<dyn Storage>) -> Pin<Box<dyn Future<Output = ()>>> {
+    Box::pin(event_acts::what_is_carried_out_leaves_its_event_and_nothing_else_does(store))
+}
+
+/// The trial of this operation fails, and no other.
+fn each_operation_is_caught(mistake: fn(&'static str) -> Mistake) {
+    for operation in event_acts::OPERATIONS.iter().copied() {
+        let complaint = complaint(mistake(operation), carried_out);
+        let expected = format!("[\"{operation}\"]");
+        assert!(
+            complaint.as_ref().is_some_and(|text| text.ends_with(&expected)),
+            "{operation}: {complaint:?}"
+        );
+    }
+}
+
+#[test]
+fn any_operation_that_stores_no_event() {
+    each_operation_is_caught(Mistake::Forgets);
+}
+
+#[test]
+fn any_operation_that_stores_an_event_of_a_refusal() {
+    each_operation_is_caught(Mistake::RecordsRefusals);
+}
+
+#[test]
+fn any_operation_that_stores_two_events() {
+    each_operation_is_caught(Mistake::RecordsTwice);
+}
+
+fn somebody(event: &mut Event) {
+    event.person.get_or_insert(EventPerson::User(fixtures::user_id()));
+}
+
+fn position_lost(found: FoundEvent) -> Option<FoundEvent> {
+    Some(FoundEvent { position: None, ..found })
+}
+
+fn only_fresh(found: FoundEvent) -> Option<FoundEvent> {
+    found.position.is_none().then_some(found)
+}
+
+fn any_position(command: &mut SealEvents, _: u64, first: u64) {
+    for (sealed, position) in command.events.iter_mut().zip(first..) {
+        sealed.position = position;
+    }
+}
+
+caught! {
+    an_act_that_invents_an_event:
+        Mistake::Invents => event_acts::an_act_without_an_event_leaves_none;
+    a_person_who_is_replaced:
+        Mistake::Stores(|event| event.person = None) => event_acts::an_event_that_names_somebody_keeps_them;
+    a_person_who_is_another:
+        Mistake::Stores(somebody) =>
+        event_acts::what_is_carried_out_leaves_its_event_and_nothing_else_does;
+    an_address_that_is_lost:
+        Mistake::Stores(|event| event.address = None) =>
+        event_acts::what_is_carried_out_leaves_its_event_and_nothing_else_does;
+    a_wallet_that_is_lost:
+        Mistake::Stores(|event| event.wallet = None) =>
+        event_acts::what_is_carried_out_leaves_its_event_and_nothing_else_does;
+    a_client_that_is_lost:
+        Mistake::Stores(|event| event.client = None) =>
+        event_acts::what_is_carried_out_leaves_its_event_and_nothing_else_does;
+    a_request_that_is_lost:
+        Mistake::Stores(|event| event.request = None) =>
+        event_acts::what_is_carried_out_leaves_its_event_and_nothing_else_does;
+    details_that_are_lost:
+        Mistake::Stores(|event| event.details = Details::default()) =>
+        event_acts::what_is_carried_out_leaves_its_event_and_nothing_else_does;
+    a_repeat_that_is_noticed_only_before_the_seal:
+        Mistake::KnowsOnlyFresh =>
+        event_acts::an_act_that_is_repeated_after_its_event_was_sealed_leaves_no_other;
+
+    an_event_that_is_recorded_twice: Mistake::AnswersEveryRecord => events::an_event_is_recorded_once;
+    recording_in_two_steps: Mistake::RecordsInTwoSteps => event_races::an_event_is_recorded_by_one_of_many;
+
+    a_list_without_since:
+        Mistake::Lists(|filter, _| filter.since = None) => events::fresh_and_sealed_events_are_listed_together;
+    a_list_without_the_moment_of_since:
+        Mistake::Lists(|filter, _| filter.since = filter.since.map(|at| at + Duration::MILLISECOND)) =>
+        events::fresh_and_sealed_events_are_listed_together;
+    a_list_without_until:
+        Mistake::Lists(|filter, _| filter.until = None) => events::fresh_and_sealed_events_are_listed_together;
+    a_list_with_the_moment_of_until:
+        Mistake::Lists(|filter, _| filter.until = filter.until.map(|at| at + Duration::MILLISECOND)) =>
+        events::fresh_and_sealed_events_are_listed_together;
+    a_list_of_every_kind:
+        Mistake::Lists(|filter, _| filter.kinds.clear()) =>
+        events::fresh_and_sealed_events_are_listed_together;
+    a_list_of_the_first_kind:
+        Mistake::Lists(|filter, _| filter.kinds.truncate(1)) =>
+        events::fresh_and_sealed_events_are_listed_together;
+    a_list_of_every_client:
+        Mistake::Lists(|filter, _| filter.client = None) =>
+        events::fresh_and_sealed_events_are_listed_together;
+    a_list_of_everybody:
+        Mistake::Lists(|filter, _| filter.who = None) => events::fresh_and_sealed_events_are_listed_together;
+    a_list_of_no_wallet:
+        Mistake::Lists(|filter, _| {
+            if let Some(EventSubject::Wallet(wallet)) = &mut filter.who {
+                wallet.address = wallet.address.to_uppercase();
+            }
+        }) => events::fresh_and_sealed_events_are_listed_together;
+    a_list_of_a_wallets_users: Mistake::ListsUsersByWallet => events::fresh_and_sealed_events_are_listed_together;
+    a_list_in_one_order:
+        Mistake::Lists(|_, page| page.order = EventOrder::NewestFirst) =>
+        events::fresh_and_sealed_events_are_listed_together;
+    a_list_that_begins_anew:
+        Mistake::Lists(|_, page| page.after = None) => events::fresh_and_sealed_events_are_listed_together;
+    a_list_beyond_its_limit:
+        Mistake::Lists(|_, page| page.limit = page.limit.saturating_add(1)) =>
+        events::fresh_and_sealed_events_are_listed_together;
+    a_list_of_fresh_events: Mistake::LeavesOut(true) => events::fresh_and_sealed_events_are_listed_together;
+    a_list_of_sealed_events: Mistake::LeavesOut(false) => events::fresh_and_sealed_events_are_listed_together;
+    a_position_that_is_not_found: Mistake::Finds(position_lost) => events::an_event_is_found_by_its_id;
+    a_sealed_event_that_is_not_found: Mistake::Finds(only_fresh) => events::an_event_is_found_by_its_id;
+    fresh_events_in_another_order:
+        Mistake::ReadsFresh(|events| events.reverse()) =>
+        events::fresh_events_are_read_oldest_first_up_to_the_limit;
+    fresh_events_without_a_limit:
+        Mistake::ReadsFresh(|_| ()) => events::fresh_events_are_read_oldest_first_up_to_the_limit;
+
+    a_seal_of_any_number:
+        Mistake::Mends(|command, number, _| command.checkpoint.checkpoint.number = number) =>
+        events::a_checkpoint_that_does_not_follow_the_last_is_stale;
+    a_seal_that_begins_anywhere:
+        Mistake::Mends(|command, _, first| command.checkpoint.checkpoint.first = first) =>
+        events::a_checkpoint_that_does_not_follow_the_last_is_stale;
+    a_seal_of_any_count:
+        Mistake::Mends(|command, _, _| {
+            command.checkpoint.checkpoint.events = u32::try_from(command.events.len()).unwrap();
+        }) => events::a_checkpoint_that_does_not_follow_the_last_is_stale;
+    a_seal_of_any_position:
+        Mistake::Mends(any_position) => events::a_checkpoint_that_does_not_follow_the_last_is_stale;
+    a_seal_of_what_changed:
+        Mistake::SealsWhatChanged => events::an_event_that_is_not_fresh_or_changed_cannot_be_sealed;
+    a_seal_of_a_deleted_account:
+        Mistake::SealsWhatChanged => events::a_seal_from_before_a_deletion_is_stale;
+    a_seal_of_what_is_left:
+        Mistake::SealsWhatIsLeft => events::an_event_that_is_not_fresh_or_changed_cannot_be_sealed;
+    a_repeated_seal_that_is_refused:
+        Mistake::RefusesRepeats => events::a_seal_that_is_repeated_is_answered_like_the_first;
+    another_seal_that_is_taken_for_a_repeat:
+        Mistake::TakesOthersForRepeats => events::a_checkpoint_that_does_not_follow_the_last_is_stale;
+    an_empty_seal_that_is_refused: Mistake::RefusesEmpty => events::a_checkpoint_may_have_no_events;
+    sealing_in_two_steps: Mistake::SealsInTwoSteps => event_races::one_of_many_sealers_seals;
+    a_first_checkpoint_that_is_taken_for_the_last:
+        Mistake::ReadsFirstCheckpoint => events::sealed_events_have_consecutive_positions;
+    checkpoints_that_are_read_again:
+        Mistake::ReadsCheckpointsFromAfter => events::checkpoints_and_sealed_events_are_read_in_pages;
+    sealed_events_that_are_read_again:
+        Mistake::ReadsSealedFromAfter => events::checkpoints_and_sealed_events_are_read_in_pages;
+    sealed_events_without_a_limit:
+        Mistake::ReadsSealedWithoutLimit => events::checkpoints_and_sealed_events_are_read_in_pages;
+
+    checkpoints_that_are_forgotten:
+        Mistake::ForgetsCheckpoints => events::events_are_forgotten_by_whole_checkpoints;
+    events_that_are_forgotten_too_early:
+        Mistake::ForgetsOthers(|command| command.before += 1) =>
+        events::events_are_forgotten_by_whole_checkpoints;
+    events_that_are_forgotten_too_late:
+        Mistake::ForgetsOthers(|command| command.before = command.before.saturating_sub(1)) =>
+        events::events_are_forgotten_by_whole_checkpoints;
+    forgetting_without_a_limit:
+        Mistake::ForgetsOthers(|command| command.checkpoints = u32::MAX) => events::forgetting_goes_in_steps;
+    forgetting_one_at_a_time:
+        Mistake::ForgetsOthers(|command| command.checkpoints = command.checkpoints.min(1)) =>
+        events::forgetting_goes_in_steps;
+    forgetting_without_an_end: Mistake::ForgetsForever => events::events_are_forgotten_by_whole_checkpoints;
+
+    one_lease_for_all:
+        Mistake::Leases(|command, _| command.name = "lease") => events::leases_of_other_names_are_others;
+    a_lease_for_everybody: Mistake::GivesLeases => events::a_lease_has_one_holder_at_a_time;
+    a_lease_that_cannot_be_extended:
+        Mistake::Leases(|command, count| command.holder[0] = count) =>
+        events::a_lease_has_one_holder_at_a_time;
+    a_lease_that_ends_early:
+        Mistake::Leases(|command, _| moved(&mut command.until, -1)) =>
+        events::a_lease_has_one_holder_at_a_time;
+    a_lease_that_ends_late:
+        Mistake::Leases(|command, _| moved(&mut command.until, 1)) =>
+        events::a_lease_has_one_holder_at_a_time;
+    a_lease_of_one_holder:
+        Mistake::Leases(|command, _| command.holder = [0; 16]) => event_races::a_lease_is_taken_by_one_of_many;
+
+    a_wallet_that_stays:
+        Mistake::Keeps(|event, old| event.wallet.clone_from(&old.wallet)) =>
+        events::nothing_in_the_events_leads_to_a_deleted_account;
+    an_address_that_stays:
+        Mistake::Keeps(|event, old| event.address = old.address) =>
+        events::nothing_in_the_events_leads_to_a_deleted_account;
+    a_user_who_stays:
+        Mistake::Keeps(|event, old| event.person = old.person) =>
+        events::nothing_in_the_events_leads_to_a_deleted_account;
+    sealed_events_that_stay:
+        Mistake::KeepsSome(true) => events::the_events_of_a_deleted_account_get_its_pseudonym;
+    fresh_events_that_stay:
+        Mistake::KeepsSome(false) => events::the_events_of_a_deleted_account_get_its_pseudonym;
+    a_deletion_that_names_the_person:
+        Mistake::KeepsDeletion => events::nothing_in_the_events_leads_to_a_deleted_account;
+    a_person_who_stays_unless_there_is_an_event:
+        Mistake::KeepsWithoutEvent => events::a_deletion_without_an_event_takes_the_person_away_too;
+    a_salt_that_stays: Mistake::KeepsSalt => events::a_deleted_account_breaks_no_seal;
+    a_commitment_that_changes: Mistake::CommitsAnew => events::a_deleted_account_breaks_no_seal;
+    many_pseudonyms: Mistake::ManyPseudonyms => events::the_events_of_a_deleted_account_get_its_pseudonym;
+    others_who_are_taken_along:
+        Mistake::TakesOthersAlong => events::the_events_of_a_deleted_account_get_its_pseudonym;
+    a_count_that_is_wrong: Mistake::Miscounts => events::the_events_of_a_deleted_account_are_counted;
+    a_count_with_the_deletion:
+        Mistake::CountsTheDeletion => events::the_events_of_a_deleted_account_are_counted;
+    a_count_without_fresh_events:
+        Mistake::CountsSealed => events::the_events_of_a_deleted_account_are_counted;
+}

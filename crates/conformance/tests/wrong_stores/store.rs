@@ -1,0 +1,636 @@
+//! A store that makes one mistake about events, and none elsewhere.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use countersign_conformance::fixtures;
+use countersign_conformance::memory::MemoryStorage;
+use countersign_domain::admission::{Block, Standing};
+use countersign_domain::checkpoint::{Checkpoint, SealedEvent, SignedCheckpoint};
+use countersign_domain::client::Client;
+use countersign_domain::consent::Consent;
+use countersign_domain::device::DeviceRequest;
+use countersign_domain::email::UserEmail;
+use countersign_domain::event::{Event, EventPerson, Pseudonym};
+use countersign_domain::forgetting::{TimeMark, TimeWitness};
+use countersign_domain::grant::Grant;
+use countersign_domain::group::{GroupName, Membership};
+use countersign_domain::id::{ClientId, EventId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::login_session::LoginSession;
+use countersign_domain::pushed_request::PushedRequest;
+use countersign_domain::refresh::RefreshSnapshot;
+use countersign_domain::resource::Resource;
+use countersign_domain::secret::SecretHash;
+use countersign_domain::signing_key::SealedKey;
+use countersign_domain::token::AccessSnapshot;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::*;
+use time::{Duration, OffsetDateTime};
+use tokio::task::yield_now;
+
+/// What the store does wrong.
+#[derive(Clone, Copy)]
+pub(super) enum Mistake {
+    /// The operation stores no event.
+    Forgets(&'static str),
+    /// The operation stores its event also if it is refused or repeated.
+    RecordsRefusals(&'static str),
+    /// The operation stores another event beside its own.
+    RecordsTwice(&'static str),
+    /// An act without an event gets one.
+    Invents,
+    /// A repeat is noticed only while the event is fresh.
+    KnowsOnlyFresh,
+    /// The event of every act is stored like this.
+    Stores(fn(&mut Event)),
+    /// An event that is recorded again is stored and answered like this.
+    AnswersEveryRecord,
+    /// Looking for the id and storing are two steps.
+    RecordsInTwoSteps,
+    /// Another question is answered.
+    Lists(fn(&mut EventFilter, &mut EventPage)),
+    /// Sealed events are not listed (`true`), or fresh ones (`false`).
+    LeavesOut(bool),
+    /// Events about a wallet are listed though they name a user.
+    ListsUsersByWallet,
+    /// An event is found like this.
+    Finds(fn(FoundEvent) -> Option<FoundEvent>),
+    /// Fresh events are read like this.
+    ReadsFresh(fn(&mut Vec<Event>)),
+    /// What does not follow is mended instead of refused. The arguments are the next number and position.
+    Mends(fn(&mut SealEvents, u64, u64)),
+    /// An event is sealed as it is now, not as it was read.
+    SealsWhatChanged,
+    /// Events that are not fresh are left out.
+    SealsWhatIsLeft,
+    /// A repeat of the last seal is refused.
+    RefusesRepeats,
+    /// Whoever seals under a number that is taken is told that it worked.
+    TakesOthersForRepeats,
+    /// A checkpoint must have events.
+    RefusesEmpty,
+    /// Looking for the last checkpoint and sealing are two steps.
+    SealsInTwoSteps,
+    /// The first checkpoint is taken for the last.
+    ReadsFirstCheckpoint,
+    /// Checkpoints are read from the one that was read last.
+    ReadsCheckpointsFromAfter,
+    /// Checkpoints go with their events.
+    ForgetsCheckpoints,
+    /// Sealed events are read from the one that was read last.
+    ReadsSealedFromAfter,
+    /// So many sealed events are read, whatever the limit.
+    ReadsSealedWithoutLimit,
+    /// The events of a pseudonym are counted with that of the deletion.
+    CountsTheDeletion,
+    /// Only sealed events of a pseudonym are counted.
+    CountsSealed,
+    /// Other events are forgotten.
+    ForgetsOthers(fn(&mut ForgetEvents)),
+    /// Forgetting always tells that something is left.
+    ForgetsForever,
+    /// A lease is taken like this. The last argument counts the commands.
+    Leases(fn(&mut TakeLease, u8)),
+    /// A lease is given to whoever asks.
+    GivesLeases,
+    /// An event about a deleted account keeps something of what it was.
+    Keeps(fn(&mut Event, &Event)),
+    /// As `Keeps`, but only the sealed events (`true`), or the fresh ones (`false`).
+    KeepsSome(bool),
+    /// As `Keeps`, of the event of the deletion.
+    KeepsDeletion,
+    /// As `Keeps`, if the deletion has no event.
+    KeepsWithoutEvent,
+    /// The salt of a deleted account's events stays.
+    KeepsSalt,
+    /// A deleted account's events commit to something else.
+    CommitsAnew,
+    /// Each event of a deleted account gets a pseudonym of its own.
+    ManyPseudonyms,
+    /// Everybody's events get the pseudonym.
+    TakesOthersAlong,
+    /// The event of a deletion is stored with another count.
+    Miscounts,
+}
+
+/// The reference store, with a mistake.
+pub(super) struct WrongStore {
+    inner: MemoryStorage,
+    mistake: Mistake,
+    leases: AtomicU8,
+    /// The events of deleted accounts as they were, and whether they were sealed.
+    old: Mutex<Vec<(Event, bool)>>,
+    /// What was sealed about deleted accounts.
+    old_sealed: Mutex<Vec<SealedEvent>>,
+    /// The pseudonyms of deleted accounts.
+    pseudonyms: Mutex<Vec<Pseudonym>>,
+}
+
+impl WrongStore {
+    pub(super) fn with(mistake: Mistake) -> Arc<dyn Storage> {
+        Arc::new(Self {
+            inner: MemoryStorage::default(),
+            mistake,
+            leases: AtomicU8::new(0),
+            old: Mutex::default(),
+            old_sealed: Mutex::default(),
+            pseudonyms: Mutex::default(),
+        })
+    }
+
+    /// Changes the event of an act before the act.
+    async fn before(&self, operation: &'static str, event: &mut Option<Box<Event>>) -> Vec<Event> {
+        let mut after = Vec::new();
+        let Some(given) = event.as_deref_mut() else {
+            if matches!(self.mistake, Mistake::Invents) {
+                after.push(fixtures::event());
+            }
+            return after;
+        };
+        match self.mistake {
+            Mistake::Forgets(name) if name == operation => *event = None,
+            Mistake::RecordsRefusals(name) if name == operation => after.push(given.clone()),
+            Mistake::RecordsTwice(name) if name == operation => after.push(fixtures::event()),
+            Mistake::KnowsOnlyFresh => {
+                let known = self.inner.find_event(given.id).await.unwrap();
+                if known.is_some_and(|found| found.position.is_some()) {
+                    after.push(fixtures::event());
+                }
+            }
+            Mistake::Stores(alter) => alter(given),
+            _ => {}
+        }
+        after
+    }
+
+    async fn after(&self, events: Vec<Event>) {
+        for event in events {
+            self.inner.record_event(event).await.unwrap();
+        }
+    }
+
+    /// An event as this store shows it.
+    fn shown(&self, mut event: Event) -> Event {
+        let pseudonyms = self.pseudonyms.lock().unwrap();
+        let old = self.old.lock().unwrap();
+        let old = old.iter().find(|(old, _)| old.id == event.id);
+        match (self.mistake, old) {
+            (Mistake::Keeps(keep), Some((old, _))) => keep(&mut event, old),
+            (Mistake::KeepsSome(sealed), Some((old, was_sealed))) if sealed == *was_sealed => {
+                event = old.clone()
+            }
+            (Mistake::KeepsDeletion | Mistake::KeepsWithoutEvent, Some((old, _))) => {
+                (event.wallet, event.person) = (old.wallet.clone(), old.person);
+            }
+            (Mistake::ManyPseudonyms, _) if matches!(event.person, Some(EventPerson::Deleted(_))) => {
+                event.person = Some(EventPerson::Deleted(Pseudonym::new(*event.id.as_uuid().as_bytes())));
+            }
+            (Mistake::TakesOthersAlong, _) => {
+                let named = matches!(event.person, Some(EventPerson::User(_)));
+                if let Some(pseudonym) = pseudonyms.first().filter(|_| named) {
+                    event = event.forgetting(*pseudonym);
+                }
+            }
+            (Mistake::Miscounts, Some((old, _))) if old.details != event.details => {
+                event.details = old.details.clone().number("events", 77);
+            }
+            _ => {}
+        }
+        event
+    }
+
+    fn shown_sealed(&self, mut sealed: SealedEvent) -> SealedEvent {
+        let old = self.old_sealed.lock().unwrap();
+        if let Some(old) = old.iter().find(|old| old.position == sealed.position) {
+            match self.mistake {
+                Mistake::KeepsSalt => sealed.salt = old.salt,
+                Mistake::CommitsAnew => {
+                    sealed.commitment =
+                        SealedEvent::seal(1, sealed.event.clone(), old.salt.unwrap()).commitment;
+                }
+                _ => {}
+            }
+        }
+        sealed.event = self.shown(sealed.event);
+        sealed
+    }
+
+    async fn all(&self) -> Vec<Event> {
+        let page = EventPage { order: EventOrder::OldestFirst, after: None, limit: u32::MAX };
+        self.inner.list_events(&EventFilter::default(), page).await.unwrap()
+    }
+
+    async fn is_sealed(&self, id: EventId) -> bool {
+        self.inner.find_event(id).await.unwrap().is_some_and(|found| found.position.is_some())
+    }
+
+    /// Keeps what a deletion takes away.
+    async fn remember(&self, command: &DeleteAccount) {
+        self.pseudonyms.lock().unwrap().push(command.pseudonym);
+        let person = Some(EventPerson::User(command.user));
+        let mut old = Vec::new();
+        if !matches!(self.mistake, Mistake::KeepsDeletion) {
+            for event in self.all().await.into_iter().filter(|event| event.person == person) {
+                let sealed = self.is_sealed(event.id).await;
+                old.push((event, sealed));
+            }
+        }
+        match (&command.event, self.mistake) {
+            (Some(_), Mistake::KeepsWithoutEvent) => old.clear(),
+            (Some(event), Mistake::KeepsDeletion | Mistake::Miscounts) => {
+                old.push(((**event).clone(), false))
+            }
+            _ => {}
+        }
+        self.old.lock().unwrap().extend(old);
+        for row in self.inner.sealed_events(0, u32::MAX).await.unwrap() {
+            if let EventAt::Event(sealed) = row
+                && sealed.event.person == person
+            {
+                self.old_sealed.lock().unwrap().push(*sealed);
+            }
+        }
+    }
+}
+
+/// Operations whose command can carry an event, and others.
+macro_rules! port {
+    ($port:ident {
+        acts { $($act:ident($command:ty, $($event:ident).+) -> $outcome:ty;)* }
+        $($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
+    }) => {
+        #[async_trait]
+        impl $port for WrongStore {
+            $(async fn $act(&self, mut command: $command) -> Result<$outcome, StoreError> {
+                let after = self.before(stringify!($act), &mut command.$($event).+).await;
+                let answer = self.inner.$act(command).await;
+                self.after(after).await;
+                answer
+            })*
+            $(async fn $name(&self, $($argument: $type),*) -> Result<$answer, StoreError> {
+                self.inner.$name($($argument),*).await
+            })*
+        }
+    };
+}
+
+port!(ClientStore {
+    acts {
+        register_client(RegisterClient, event) -> Registered;
+        update_client(UpdateClient, event) -> bool;
+        change_resources(ChangeResources, event) -> bool;
+        change_access(ChangeAccess, event) -> bool;
+        rotate_secret(RotateSecret, event) -> bool;
+        delete_client(DeleteClient, event) -> bool;
+    }
+    note_secret_uses(uses: Vec<SecretUse>) -> ();
+    secrets_of(client: ClientId) -> Vec<SecretRecord>;
+    find_client(id: ClientId) -> Option<Client>;
+    list_clients(after: Option<ClientId>, limit: u32) -> Vec<Client>;
+});
+port!(ResourceStore {
+    acts {
+        create_resource(CreateResource, event) -> ResourceCreated;
+        update_resource(UpdateResource, event) -> ResourceUpdated;
+        delete_resource(DeleteResource, event) -> bool;
+    }
+    list_resources() -> Vec<Resource>;
+    find_uses(question: FindUses) -> ResourceUses;
+});
+port!(BlockStore {
+    acts {
+        put_block(PutBlock, event) -> BlockPut;
+        remove_block(RemoveBlock, event) -> bool;
+        end_access(EndAccess, event) -> AccessEnded;
+    }
+    anything_blocked() -> bool;
+    block_of_user(user: UserId) -> Option<Block>;
+    blocked_wallets(after: Option<&WalletAccount>, limit: u32) -> Vec<BlockedWallet>;
+});
+port!(LoginStore {
+    acts { complete_login(CompleteLogin, event) -> LoginCompleted; }
+});
+port!(WalletStore {
+    acts {
+        link_wallet(LinkWallet, event) -> WalletLinked;
+        unlink_wallet(UnlinkWallet, event) -> WalletUnlinked;
+    }
+    find_owner(wallet: WalletAccount) -> Option<UserId>;
+    name_wallet(command: NameWallet) -> bool;
+    wallets_of(user: UserId) -> Vec<LinkedWallet>;
+});
+port!(SessionStore {
+    acts {
+        open_session(OpenSession, event) -> SessionOpened;
+        continue_session(ContinueSession, login.event) -> SessionContinued;
+        sign_out(SignOut, event) -> bool;
+        end_session(EndSession, event) -> bool;
+        end_sessions(EndSessions, event) -> u64;
+    }
+    find_session(id: SessionId) -> Option<LoginSession>;
+    clients_of_sessions(user: UserId) -> Vec<SessionClient>;
+});
+port!(GroupStore {
+    acts {
+        create_group(CreateGroup, event) -> GroupCreated;
+        retitle_group(RetitleGroup, event) -> bool;
+        delete_group(DeleteGroup, event) -> bool;
+        add_member(ChangeMember, event) -> MemberAdded;
+        remove_member(ChangeMember, event) -> bool;
+    }
+    find_group(name: &GroupName) -> Option<CountedGroup>;
+    list_groups(after: Option<&GroupName>, limit: u32) -> Vec<CountedGroup>;
+    list_members(group: &GroupName, after: Option<&MemberCursor>, limit: u32) -> Vec<GroupMember>;
+    memberships_of(user: UserId) -> Vec<Membership>;
+    standing_of(wallet: &WalletAccount) -> Standing;
+    groups_of(user: UserId) -> Vec<GroupName>;
+});
+port!(PeopleStore {
+    acts {}
+    list_people(filter: &PeopleFilter, after: Option<UserId>, limit: u32) -> Vec<PersonListed>;
+    find_person(user: UserId, now: OffsetDateTime) -> Option<Person>;
+});
+port!(TokenStore {
+    acts {
+        revoke_token(RevokeToken, event) -> Revoked;
+        revoke_grant(RevokeGrant, event) -> Revoked;
+    }
+    find_grant(id: GrantId) -> Option<Grant>;
+    redeem_code(command: RedeemCode) -> Redeemed;
+    issue_tokens(command: IssueTokens) -> TokensIssued;
+    find_refresh(id: TokenId) -> Option<RefreshSnapshot>;
+    rotate_refresh(command: RotateRefresh) -> Rotated;
+    find_access(id: TokenId) -> Option<AccessSnapshot>;
+});
+port!(RequestStore {
+    acts {}
+    push_request(request: PushedRequest) -> ();
+    take_pushed_request(command: TakePushedRequest) -> Option<String>;
+    begin_device(command: BeginDevice) -> DeviceBegun;
+    find_device(id: GrantId) -> Option<DeviceRequest>;
+    find_device_by_user_code(hash: SecretHash) -> Option<DeviceRequest>;
+    deny_device(command: DenyDevice) -> DeviceDenied;
+});
+port!(KeyStore {
+    acts {
+        add_signing_key(AddSigningKey, event) -> KeyAdded;
+        withdraw_signing_key(WithdrawSigningKey, event) -> bool;
+        remove_signing_key(RemoveSigningKey, event) -> bool;
+    }
+    signing_keys() -> Vec<SealedKey>;
+});
+port!(ReplayStore {
+    acts {}
+    spend_proof(command: SpendProof) -> bool;
+});
+port!(Upkeep {
+    acts {}
+    purge_expired(command: PurgeExpired) -> Purged;
+    forget_unused(command: ForgetUnused) -> Purged;
+    forget_documents(command: ForgetDocuments) -> DocumentsForgotten;
+    time_witness() -> TimeWitness;
+    mark_time(mark: TimeMark) -> ();
+    ping() -> ();
+});
+
+#[async_trait]
+impl AccountStore for WrongStore {
+    async fn consents_at(&self, user: UserId, client: ClientId) -> Result<Vec<Consent>, StoreError> {
+        self.inner.consents_at(user, client).await
+    }
+
+    async fn find_account(&self, user: UserId) -> Result<Option<Account>, StoreError> {
+        self.inner.find_account(user).await
+    }
+
+    async fn revoke_consent(&self, mut command: RevokeConsent) -> Result<bool, StoreError> {
+        let after = self.before("revoke_consent", &mut command.event).await;
+        let answer = self.inner.revoke_consent(command).await;
+        self.after(after).await;
+        answer
+    }
+
+    async fn find_email(&self, user: UserId) -> Result<Option<UserEmail>, StoreError> {
+        self.inner.find_email(user).await
+    }
+
+    async fn put_email(&self, command: PutEmail) -> Result<EmailPut, StoreError> {
+        self.inner.put_email(command).await
+    }
+
+    async fn confirm_email(&self, mut command: ConfirmEmail) -> Result<EmailConfirmed, StoreError> {
+        let after = self.before("confirm_email", &mut command.event).await;
+        let answer = self.inner.confirm_email(command).await;
+        self.after(after).await;
+        answer
+    }
+
+    async fn remove_email(&self, user: UserId) -> Result<bool, StoreError> {
+        self.inner.remove_email(user).await
+    }
+
+    async fn delete_account(&self, mut command: DeleteAccount) -> Result<bool, StoreError> {
+        self.remember(&command).await;
+        let after = self.before("delete_account", &mut command.event).await;
+        let answer = self.inner.delete_account(command).await;
+        self.after(after).await;
+        answer
+    }
+}
+
+/// The next number and position.
+fn next(last: Option<&SignedCheckpoint>) -> (u64, u64) {
+    last.map_or((1, 1), |last| (last.checkpoint.number + 1, Checkpoint::next(&last.checkpoint)))
+}
+
+/// Gives the events and their checkpoint the places that are next.
+fn rebase(command: &mut SealEvents, number: u64, first: u64) {
+    (command.checkpoint.checkpoint.number, command.checkpoint.checkpoint.first) = (number, first);
+    command.checkpoint.checkpoint.events = u32::try_from(command.events.len()).unwrap();
+    for (sealed, position) in command.events.iter_mut().zip(first..) {
+        sealed.position = position;
+    }
+}
+
+#[async_trait]
+impl EventStore for WrongStore {
+    async fn record_event(&self, event: Event) -> Result<bool, StoreError> {
+        match self.mistake {
+            Mistake::AnswersEveryRecord => {
+                self.inner.record_event(event).await?;
+                Ok(true)
+            }
+            Mistake::RecordsInTwoSteps => {
+                let is_known = self.inner.find_event(event.id).await?.is_some();
+                yield_now().await;
+                self.inner.record_event(event).await?;
+                Ok(!is_known)
+            }
+            _ => self.inner.record_event(event).await,
+        }
+    }
+
+    async fn list_events(&self, filter: &EventFilter, page: EventPage) -> Result<Vec<Event>, StoreError> {
+        let (mut filter, mut page) = (filter.clone(), page);
+        if let Mistake::Lists(alter) = self.mistake {
+            alter(&mut filter, &mut page);
+        }
+        let by_wallet = match (self.mistake, &filter.who) {
+            (Mistake::ListsUsersByWallet, Some(EventSubject::Wallet(wallet))) => Some(wallet.clone()),
+            _ => None,
+        };
+        if by_wallet.is_some() {
+            filter.who = None;
+        }
+        let mut listed = Vec::new();
+        for event in self.inner.list_events(&filter, page).await? {
+            let is_left_out = match self.mistake {
+                Mistake::LeavesOut(sealed) => sealed == self.is_sealed(event.id).await,
+                _ => false,
+            };
+            let is_its = |wallet: &WalletAccount| {
+                let key = |wallet: &WalletAccount| (wallet.family.clone(), wallet.address.clone());
+                event.wallet.as_ref().map(key) == Some(key(wallet))
+            };
+            if !is_left_out && by_wallet.as_ref().is_none_or(is_its) {
+                listed.push(self.shown(event));
+            }
+        }
+        Ok(listed)
+    }
+
+    async fn find_event(&self, id: EventId) -> Result<Option<FoundEvent>, StoreError> {
+        let found = self.inner.find_event(id).await?;
+        let found = found.map(|found| FoundEvent { event: self.shown(found.event), ..found });
+        Ok(match self.mistake {
+            Mistake::Finds(alter) => found.and_then(alter),
+            _ => found,
+        })
+    }
+
+    async fn fresh_events(&self, limit: u32) -> Result<Vec<Event>, StoreError> {
+        let limit = if matches!(self.mistake, Mistake::ReadsFresh(_)) { u32::MAX } else { limit };
+        let read = self.inner.fresh_events(limit).await?;
+        let mut read: Vec<_> = read.into_iter().map(|event| self.shown(event)).collect();
+        if let Mistake::ReadsFresh(alter) = self.mistake {
+            alter(&mut read);
+        }
+        Ok(read)
+    }
+
+    async fn seal_events(&self, mut command: SealEvents) -> Result<Sealed, StoreError> {
+        let last = self.inner.last_checkpoint().await?;
+        let (number, first) = next(last.as_ref());
+        let is_repeat = last.as_ref() == Some(&command.checkpoint);
+        let is_taken = command.checkpoint.checkpoint.number + 1 == number;
+        match self.mistake {
+            Mistake::Mends(mend) if !is_repeat => mend(&mut command, number, first),
+            Mistake::SealsWhatChanged if !is_repeat => {
+                for sealed in &mut command.events {
+                    if let Some(found) = self.inner.find_event(sealed.event.id).await? {
+                        sealed.event = found.event;
+                    }
+                }
+            }
+            Mistake::SealsWhatIsLeft if !is_repeat => {
+                let fresh = self.inner.fresh_events(u32::MAX).await?;
+                command.events.retain(|sealed| fresh.contains(&sealed.event));
+                rebase(&mut command, number, first);
+            }
+            Mistake::RefusesRepeats if is_repeat => return Ok(Sealed::Stale),
+            Mistake::TakesOthersForRepeats if is_taken => return Ok(Sealed::Sealed),
+            Mistake::RefusesEmpty if command.events.is_empty() => return Ok(Sealed::Stale),
+            Mistake::SealsInTwoSteps => {
+                yield_now().await;
+                if self.inner.seal_events(command.clone()).await? == Sealed::Stale {
+                    let (number, first) = next(self.inner.last_checkpoint().await?.as_ref());
+                    if command.checkpoint.checkpoint.number + 1 == number {
+                        let fresh = self.inner.fresh_events(u32::MAX).await?;
+                        command.events.retain(|sealed| fresh.contains(&sealed.event));
+                        rebase(&mut command, number, first);
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.inner.seal_events(command).await
+    }
+
+    async fn last_checkpoint(&self) -> Result<Option<SignedCheckpoint>, StoreError> {
+        if matches!(self.mistake, Mistake::ReadsFirstCheckpoint) {
+            let first = self.inner.checkpoints(0, 1).await?.pop();
+            return Ok(first.and_then(|row| match row {
+                CheckpointAt::Checkpoint(signed) => Some(*signed),
+                CheckpointAt::Unreadable { .. } => None,
+            }));
+        }
+        self.inner.last_checkpoint().await
+    }
+
+    async fn checkpoints(&self, after: u64, limit: u32) -> Result<Vec<CheckpointAt>, StoreError> {
+        let is_wrong = matches!(self.mistake, Mistake::ReadsCheckpointsFromAfter);
+        let after = if is_wrong { after.saturating_sub(1) } else { after };
+        let mut rows = self.inner.checkpoints(after, limit).await?;
+        if matches!(self.mistake, Mistake::ForgetsCheckpoints) {
+            let left = self.inner.sealed_events(0, u32::MAX).await?;
+            rows.retain(|row| match row {
+                CheckpointAt::Checkpoint(signed) => {
+                    let its = signed.checkpoint.first..signed.checkpoint.next();
+                    its.is_empty() || left.iter().any(|event| its.contains(&event.position()))
+                }
+                CheckpointAt::Unreadable { .. } => true,
+            });
+        }
+        Ok(rows)
+    }
+
+    async fn sealed_events(&self, after: u64, limit: u32) -> Result<Vec<EventAt>, StoreError> {
+        let (after, limit) = match self.mistake {
+            Mistake::ReadsSealedFromAfter => (after.saturating_sub(1), limit),
+            Mistake::ReadsSealedWithoutLimit => (after, u32::MAX),
+            _ => (after, limit),
+        };
+        let rows = self.inner.sealed_events(after, limit).await?;
+        let shown = |row| match row {
+            EventAt::Event(sealed) => EventAt::Event(Box::new(self.shown_sealed(*sealed))),
+            EventAt::Unreadable { position, problem } => EventAt::Unreadable { position, problem },
+        };
+        Ok(rows.into_iter().map(shown).collect())
+    }
+
+    async fn count_events_of(&self, pseudonym: Pseudonym) -> Result<u64, StoreError> {
+        let count = self.inner.count_events_of(pseudonym).await?;
+        match self.mistake {
+            Mistake::CountsTheDeletion => Ok(count + 1),
+            Mistake::CountsSealed => {
+                let fresh = self.inner.fresh_events(u32::MAX).await?;
+                let theirs = |event: &&Event| event.person == Some(EventPerson::Deleted(pseudonym));
+                let fresh = fresh.iter().filter(theirs).count();
+                Ok(count.saturating_sub(u64::try_from(fresh).unwrap()))
+            }
+            _ => Ok(count),
+        }
+    }
+
+    async fn forget_events(&self, mut command: ForgetEvents) -> Result<u64, StoreError> {
+        if let Mistake::ForgetsOthers(alter) = self.mistake {
+            alter(&mut command);
+        }
+        let forgotten = self.inner.forget_events(command).await?;
+        Ok(if matches!(self.mistake, Mistake::ForgetsForever) { forgotten.max(1) } else { forgotten })
+    }
+
+    async fn take_lease(&self, mut command: TakeLease) -> Result<bool, StoreError> {
+        if let Mistake::Leases(alter) = self.mistake {
+            alter(&mut command, self.leases.fetch_add(1, Ordering::SeqCst));
+        }
+        let is_given = self.inner.take_lease(command).await?;
+        Ok(is_given || matches!(self.mistake, Mistake::GivesLeases))
+    }
+}
+
+/// A second earlier or later.
+pub(super) fn moved(at: &mut OffsetDateTime, seconds: i64) {
+    *at += Duration::seconds(seconds);
+}
