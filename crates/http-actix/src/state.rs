@@ -1,7 +1,7 @@
 //! The state that all handlers share.
 
 pub(crate) mod last_ping;
-mod refusals;
+pub(crate) mod refusals;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

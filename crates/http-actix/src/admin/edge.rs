@@ -9,6 +9,7 @@ use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{HttpMessage, HttpRequest};
+use countersign_domain::refusal::RefusedFor;
 use futures_util::FutureExt;
 use tracing::Instrument;
 use tracing::field::display;
@@ -19,6 +20,7 @@ use super::problem::Problem;
 use crate::error::ApiError;
 use crate::page::policy::PAGE_POLICY;
 use crate::server::edge::{REQUEST_ID, check_size, request_id, shown_path};
+use crate::state::refusals::TARGET;
 
 #[derive(Debug, thiserror::Error)]
 #[error("a handler panicked")]
@@ -94,28 +96,34 @@ fn log(response: &ServiceResponse<BoxBody>, state: &AdminState, request: &HttpRe
         (None, Some(error)) => ("invalid", error.error.description.to_string(), None, error.why()),
         (None, None) => ("invalid", error.to_string(), None, String::new()),
     };
+    let refused_for = if status >= 500 { RefusedFor::Failure } else { RefusedFor::Other };
+    let reason = refused_for.name();
     if status >= 500 {
         tracing::error!(
-            status,
-            duration_us,
-            problem,
-            detail,
-            field,
-            cause,
-            admin_key.name = key,
+            target: TARGET,
+            reason,
             address,
+            status,
+            problem,
+            admin_key.name = key,
+            field,
+            duration_us,
+            detail,
+            cause,
             "failed"
         );
     } else {
         tracing::info!(
-            status,
-            duration_us,
-            problem,
-            detail,
-            field,
-            cause,
-            admin_key.name = key,
+            target: TARGET,
+            reason,
             address,
+            status,
+            problem,
+            admin_key.name = key,
+            field,
+            duration_us,
+            detail,
+            cause,
             "refused"
         );
     }
