@@ -90,7 +90,7 @@ mod tests {
     use countersign_adapters_crypto::{OsEntropy, load_or_create};
     use countersign_conformance::fakes::ManualClock;
     use countersign_conformance::memory::MemoryStorage;
-    use countersign_ports::{KeyStore, TokenSigner};
+    use countersign_ports::{KeyStore, TokenSigner, WithdrawSigningKey};
 
     use super::*;
 

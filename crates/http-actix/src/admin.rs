@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::middleware::from_fn;
-use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::web::{self, Data, PathConfig, ServiceConfig};
 use actix_web::{App, HttpServer, Resource};
 use countersign_domain::repeat_key::RepeatKey;
 use countersign_ports::KeyRing;
@@ -131,6 +131,8 @@ pub fn serve_admin(
 /// The routes of the table, and the few pages.
 pub(crate) fn configure(config: &mut ServiceConfig, state: &Data<AdminState>) {
     config.app_data(state.clone());
+    // What cannot be read as a name is not there.
+    config.app_data(PathConfig::default().error_handler(|_, _| Problem::nothing_here().into()));
     let mut paths: Vec<&'static str> = OPERATIONS.iter().map(|operation| operation.path).collect();
     paths.dedup();
     for path in paths {

@@ -3,12 +3,12 @@
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
+use actix_web::HttpMessage;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
-use actix_web::{HttpMessage, HttpRequest};
 use countersign_domain::refusal::RefusedFor;
 use futures_util::FutureExt;
 use tracing::Instrument;
@@ -39,21 +39,17 @@ pub(super) async fn guard<B: MessageBody + 'static>(
     let method = request.method().clone();
     let span = tracing::info_span!("admin request", request.id = %id, %method, %path);
     request.extensions_mut().insert(RequestId(id.clone()));
-    let own = request.request().clone();
     let mut response = match check_size(&request).map_err(Problem::from) {
         Err(problem) => request.error_response(problem),
         Ok(()) => {
             let answered = AssertUnwindSafe(next.call(request).instrument(span.clone())).catch_unwind().await;
-            match answered {
-                Ok(Ok(response)) => response.map_into_boxed_body(),
-                Ok(Err(error)) => ServiceResponse::new(own.clone(), error.error_response()),
-                // A panic is a bug of ours. Only this one request fails (D-24).
-                Err(_) => ServiceResponse::from_err(Problem::internal(Panicked), own.clone()),
-            }
+            // A panic is a bug of ours. Only this one request fails (D-24).
+            let Ok(answered) = answered else { return Err(Problem::internal(Panicked).into()) };
+            answered?.map_into_boxed_body()
         }
     };
     let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    span.in_scope(|| log(&response, &state, &own, duration_us));
+    span.in_scope(|| log(&response, &state, duration_us));
     complete(&mut response, &id);
     Ok(response)
 }
@@ -80,7 +76,8 @@ fn complete(response: &mut ServiceResponse<BoxBody>, id: &str) {
 }
 
 /// One line, with the name of the key that was presented, if it is one or was one.
-fn log(response: &ServiceResponse<BoxBody>, state: &AdminState, request: &HttpRequest, duration_us: u64) {
+fn log(response: &ServiceResponse<BoxBody>, state: &AdminState, duration_us: u64) {
+    let request = response.request();
     let status = response.status().as_u16();
     let extensions = request.extensions();
     let key = extensions.get::<KeyName>().map(|KeyName(name)| name.as_str());

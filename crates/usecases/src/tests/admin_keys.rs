@@ -72,6 +72,7 @@ async fn creating_and_revoking_a_key_leaves_an_event_and_a_refusal_leaves_none()
     let world = World::new();
     let created = create(&world, "CI", None).await.unwrap();
     create(&world, "CI", None).await.unwrap_err();
+    world.clock.advance(Duration::SECOND);
     let management = world.context.management();
     revoke_admin_key(management, &created.key.id.to_string()).await.unwrap();
     revoke_admin_key(management, "CI").await.unwrap_err();
