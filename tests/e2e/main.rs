@@ -6,6 +6,7 @@
 )]
 
 mod account;
+mod admin;
 mod admission;
 mod applications;
 mod client_secrets;
