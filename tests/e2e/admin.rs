@@ -247,6 +247,8 @@ on_both! {
         admin.done(&key, "DELETE", "/groups/staff", None);
         let nobody = json!({"members": [NOBODY]});
         assert_eq!(admin.refused(&key, "POST", "/groups/staff/members/add", Some(&nobody)).0, 404);
+        let unclear = json!({"members": ["somebody"]});
+        assert_eq!(admin.refused(&key, "POST", "/groups/staff/members/add", Some(&unclear)), (400, "members[0]".to_owned()));
 
         let reason = json!({"reason": "lost phone"});
         let blocked = admin.done(&key, "PUT", &format!("/users/{user}/block"), Some(&reason));

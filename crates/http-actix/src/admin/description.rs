@@ -67,7 +67,9 @@ fn described(operation: &Operation) -> Value {
     parameters.extend(operation.query.iter().copied().map(of_query));
     if operation.is_guarded {
         let text = "The ETag of what was read. If it is another by now, nothing is changed.";
-        parameters.push(header("If-Match", text, "\"h7Qk2vXbT0mA1c9dYwZeLg\""));
+        let mut header = header("If-Match", text, "\"h7Qk2vXbT0mA1c9dYwZeLg\"");
+        header["schema"] = json!({"type": "string"});
+        parameters.push(header);
     }
     if operation.is_repeatable {
         let text =

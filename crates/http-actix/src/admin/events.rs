@@ -101,9 +101,10 @@ pub(super) async fn list(state: Data<AdminState>, request: HttpRequest) -> Resul
     let known = ["since", "until", "type", "user", "kind", "client", "limit", "after"];
     let query = Query::of(&request, &known)?;
     let management = state.management();
+    let account_kind = who::kind(query.text("kind"))?;
     let who = match query.text("user") {
         Some(text) => {
-            let found = find_subject(management, text, who::kind(query.text("kind"))?).await;
+            let found = find_subject(management, text, account_kind).await;
             Some(found.map_err(|error| who::unclear(error).about("user"))?)
         }
         None => None,

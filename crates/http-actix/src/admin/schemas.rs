@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::problem::ProblemBody;
 use super::{clients, events, groups, keys, resources, users};
+use crate::openapi::schemas::clients::readable;
 
 /// A name of a group.
 const GROUP: &str = "^[a-z][a-z0-9_.:-]{0,63}$";
@@ -13,8 +14,6 @@ const GROUP: &str = "^[a-z][a-z0-9_.:-]{0,63}$";
 const RULE: &str = "^(default|everyone|nobody|groups:[a-z][a-z0-9_.:-]{0,63}(,[a-z][a-z0-9_.:-]{0,63})*)$";
 /// Groups to release.
 const RELEASE: &str = "^(rule|all|[a-z][a-z0-9_.:-]{0,63}(,[a-z][a-z0-9_.:-]{0,63})*)$";
-/// A readable text without characters that could deceive.
-const TEXT: &str = "^[A-Za-z0-9][A-Za-z0-9 ]*$";
 /// An address on the web.
 const ADDRESS: &str = "^https://[a-z]{1,20}\\.example(/[a-z0-9]{1,20}){0,3}$";
 
@@ -32,7 +31,7 @@ pub(crate) fn all() -> Map<String, Value> {
         &["name"],
         &[
             ("name", json!({"pattern": "^[a-z]{1,20}\\.[a-z]{1,20}$"})),
-            ("title", json!({"maxLength": 100, "pattern": TEXT})),
+            ("title", json!({"maxLength": 100, "pattern": readable()})),
             ("titles", json!({"maxProperties": 0})),
             ("needs", json!({"pattern": GROUP})),
         ],
@@ -104,7 +103,10 @@ pub(crate) fn all() -> Map<String, Value> {
         ("ResourceList", items(answer::<resources::ResourceList>(&[]), "items", resource())),
         (
             "BlockRequest",
-            request::<users::BlockRequest>(&[], &[("reason", json!({"maxLength": 200, "pattern": TEXT}))]),
+            request::<users::BlockRequest>(
+                &[],
+                &[("reason", json!({"maxLength": 200, "pattern": readable()}))],
+            ),
         ),
         ("BlockedNow", answer::<users::BlockedNowBody>(&[])),
         ("Unblocked", answer::<users::UnblockedBody>(&[])),
@@ -117,11 +119,14 @@ pub(crate) fn all() -> Map<String, Value> {
             "NewGroup",
             request::<groups::NewGroup>(
                 &["name"],
-                &[("name", json!({"pattern": GROUP})), ("title", json!({"maxLength": 100, "pattern": TEXT}))],
+                &[
+                    ("name", json!({"pattern": GROUP})),
+                    ("title", json!({"maxLength": 100, "pattern": readable()})),
+                ],
             ),
         ),
         ("GroupUpdate", {
-            let title = ("title", json!({"maxLength": 100, "pattern": TEXT}));
+            let title = ("title", json!({"maxLength": 100, "pattern": readable()}));
             let mut schema = request::<groups::GroupUpdate>(&[], &[title]);
             schema["required"] = json!(["title"]);
             schema
@@ -205,7 +210,7 @@ fn registration(required: &[&str]) -> Value {
     let mut schema = request::<clients::Registration>(
         required,
         &[
-            ("client_name", json!({"minLength": 1, "maxLength": 100, "pattern": TEXT})),
+            ("client_name", json!({"minLength": 1, "maxLength": 100, "pattern": readable()})),
             ("redirect_uris", redirect_uris),
             (
                 "scope",
@@ -231,7 +236,7 @@ fn registration(required: &[&str]) -> Value {
             ("policy_uri", address()),
             (
                 "contacts",
-                json!({"maxItems": 10, "items": {"type": "string", "maxLength": 254, "pattern": TEXT}}),
+                json!({"maxItems": 10, "items": {"type": "string", "maxLength": 254, "pattern": readable()}}),
             ),
             ("application_type", json!({"enum": ["web", "native", null]})),
             ("resources", addresses(8)),

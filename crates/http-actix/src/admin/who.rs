@@ -98,10 +98,7 @@ pub(super) fn unclear(error: FindWhoError) -> Problem {
 fn unrecognized(error: &RecognizeError) -> Problem {
     let detail = match error {
         RecognizeError::AddressUnknown => {
-            return Problem::not_found(
-                "it is neither a user's id nor the address of a wallet that this server knows how to read",
-            )
-            .about("who");
+            "it is neither a user's id nor the address of a wallet that this server knows how to read".to_owned()
         }
         RecognizeError::ChainUnknown(_) => "it names a chain that has no such addresses".to_owned(),
         RecognizeError::Ambiguous(chains) => {

@@ -29,8 +29,8 @@ pub async fn revoke_admin_key(
     let found = match AdminKeyId::parse(&named.to_ascii_lowercase()) {
         Some(id) => management.storage.find_admin_key(id).await?,
         None => {
-            let keys = management.storage.list_admin_keys().await?.into_iter();
-            keys.filter(|key| key.name.as_str() == named).next_back()
+            let mut keys = management.storage.list_admin_keys().await?.into_iter();
+            keys.rfind(|key| key.name.as_str() == named)
         }
     };
     let key = found.ok_or(RevokeAdminKeyError::Unknown)?;
