@@ -63,16 +63,21 @@ impl EventKeeper {
             }
             sleep(PAUSE).await;
         }
+        let deleted = if retires { self.retire().await? } else { 0 };
+        Ok(Round { is_ours: true, deleted })
+    }
+
+    /// Deletes events whose time is over, step by step. Returns how many.
+    async fn retire(&self) -> Result<u64, SealError> {
         let mut deleted = 0;
-        while retires {
+        loop {
             let step = retire_events(&self.context).await?;
             deleted += step.events;
             if !step.more || !self.has_lease().await? {
-                break;
+                return Ok(deleted);
             }
             sleep(PAUSE).await;
         }
-        Ok(Round { is_ours: true, deleted })
     }
 
     /// Takes the lease, or keeps it.

@@ -8,6 +8,7 @@ use std::ops::AsyncFn;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use countersign_domain::admin_key::AdminKey;
 use countersign_domain::client::{Client, ClientAuthentication};
 use countersign_domain::event::{Details, Event, EventPerson};
 use countersign_domain::group::GroupTitle;
@@ -16,14 +17,15 @@ use countersign_domain::resource::Resource;
 use countersign_domain::scope::Scope;
 use countersign_domain::secret::SecretHash;
 use countersign_ports::{
-    AccessEnded, AddSigningKey, BlockPut, Blocked, ChangeAccess, ChangeMember, ChangeResources,
-    CompleteLogin, ConfirmEmail, ContinueSession, CreateGroup, CreateResource, DeleteAccount, DeleteClient,
-    DeleteGroup, DeleteResource, EmailConfirmed, EmailPut, EndAccess, EndSession, EndSessions, GroupCreated,
-    KeyAdded, LinkWallet, LoginCompleted, Member, MemberAdded, OpenSession, PutBlock, PutEmail,
-    RegisterClient, Registered, RemoveBlock, RemoveSigningKey, ResourceChange, ResourceCreated,
-    ResourceUpdated, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateSecret,
-    SessionClient, SessionContinued, SessionOpened, SignOut, Storage, StoreError, UnlinkWallet, UpdateClient,
-    UpdateResource, WalletLinked, WalletUnlinked, WithdrawSigningKey,
+    AccessEnded, AddSigningKey, AdminKeyCreated, BlockPut, Blocked, ChangeAccess, ChangeMember,
+    ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession, CreateAdminKey, CreateGroup,
+    CreateResource, DeleteAccount, DeleteClient, DeleteGroup, DeleteResource, EmailConfirmed, EmailPut,
+    EndAccess, EndSession, EndSessions, GroupCreated, KeyAdded, LinkWallet, LoginCompleted, Member,
+    MemberAdded, OpenSession, PutBlock, PutEmail, RegisterClient, Registered, RemoveBlock, RemoveSigningKey,
+    ResourceChange, ResourceCreated, ResourceUpdated, RetitleGroup, RevokeAdminKey, RevokeConsent,
+    RevokeGrant, RevokeToken, Revoked, RotateSecret, SessionClient, SessionContinued, SessionOpened, SignOut,
+    Storage, StoreError, UnlinkWallet, UpdateClient, UpdateResource, WalletLinked, WalletUnlinked,
+    WithdrawSigningKey,
 };
 use time::Duration;
 
@@ -146,6 +148,8 @@ operations![
     create_resource,
     update_resource,
     delete_resource,
+    create_admin_key,
+    revoke_admin_key,
     put_block,
     remove_block,
     end_access,
@@ -344,6 +348,27 @@ async fn update_resource(trial: Trial) {
     let mixed = Resource { uri: resource.uri.clone(), ..other };
     let command = |event| UpdateResource { resource: mixed.clone(), event };
     trial.nothing(|event| store.update_resource(command(event)), taken).await;
+}
+
+async fn create_admin_key(trial: Trial) {
+    let store = &*trial.store;
+    let key = fixtures::admin_key();
+    let command = |event| CreateAdminKey { key: key.clone(), event };
+    trial.done(|event| store.create_admin_key(command(event)), AdminKeyCreated::Stored, as_given).await;
+    trial.nothing(|event| store.create_admin_key(command(event)), AdminKeyCreated::Stored).await;
+    let other = AdminKey { name: key.name.clone(), ..fixtures::admin_key() };
+    let command = |event| CreateAdminKey { key: other.clone(), event };
+    trial.nothing(|event| store.create_admin_key(command(event)), AdminKeyCreated::NameTaken).await;
+}
+
+async fn revoke_admin_key(trial: Trial) {
+    let store = &*trial.store;
+    let key = fixtures::admin_key();
+    let command = |event| RevokeAdminKey { id: key.id, now: fixtures::NOW, event };
+    trial.nothing(|event| store.revoke_admin_key(command(event)), false).await;
+    store.create_admin_key(CreateAdminKey { key: key.clone(), event: None }).await.unwrap();
+    trial.done(|event| store.revoke_admin_key(command(event)), true, as_given).await;
+    trial.nothing(|event| store.revoke_admin_key(command(event)), false).await;
 }
 
 async fn delete_resource(trial: Trial) {

@@ -420,9 +420,12 @@ async fn is_stale(store: &dyn Storage, what: &str, command: &SealEvents) {
     assert_eq!(stored(store).await, before, "{what}");
 }
 
+/// What is altered, and how.
+type Alteration<T> = (&'static str, fn(&mut T));
+
 /// Its number, its first position and its count must fit, and so must the positions of its events.
 pub async fn a_checkpoint_that_does_not_follow_the_last_is_stale(store: Arc<dyn Storage>) {
-    let alterations: [(&str, fn(&mut SealEvents)); 13] = [
+    let alterations: [Alteration<SealEvents>; 13] = [
         ("number 0", |seal| seal.checkpoint.checkpoint.number = 0),
         ("the last number", |seal| seal.checkpoint.checkpoint.number -= 1),
         ("a number is left out", |seal| seal.checkpoint.checkpoint.number += 1),
@@ -461,7 +464,7 @@ pub async fn a_checkpoint_that_does_not_follow_the_last_is_stale(store: Arc<dyn 
 
 /// Whoever deleted an account, or sealed, in the meantime.
 pub async fn an_event_that_is_not_fresh_or_changed_cannot_be_sealed(store: Arc<dyn Storage>) {
-    let alterations: [(&str, fn(&mut Event)); 10] = [
+    let alterations: [Alteration<Event>; 10] = [
         ("id", |event| event.id = fixtures::event_id()),
         ("kind", |event| event.kind = EventKind::SignOut),
         ("actor", |event| event.actor = Actor::Server),

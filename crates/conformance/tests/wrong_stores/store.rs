@@ -6,17 +6,19 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use countersign_conformance::fixtures;
 use countersign_conformance::memory::MemoryStorage;
+use countersign_domain::admin_key::AdminKey;
 use countersign_domain::admission::{Block, Standing};
 use countersign_domain::checkpoint::{Checkpoint, SealedEvent, SignedCheckpoint};
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
+use countersign_domain::declaration::Declaration;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::{Event, EventPerson, Pseudonym};
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::group::{GroupName, Membership};
-use countersign_domain::id::{ClientId, EventId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::id::{AdminKeyId, ClientId, EventId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
@@ -284,6 +286,7 @@ port!(ClientStore {
         rotate_secret(RotateSecret, event) -> bool;
         delete_client(DeleteClient, event) -> bool;
     }
+    if_client_unchanged(command: IfClientUnchanged) -> bool;
     note_secret_uses(uses: Vec<SecretUse>) -> ();
     secrets_of(client: ClientId) -> Vec<SecretRecord>;
     find_client(id: ClientId) -> Option<Client>;
@@ -295,6 +298,7 @@ port!(ResourceStore {
         update_resource(UpdateResource, event) -> ResourceUpdated;
         delete_resource(DeleteResource, event) -> bool;
     }
+    if_resource_unchanged(command: IfResourceUnchanged) -> ResourceUpdated;
     list_resources() -> Vec<Resource>;
     find_uses(question: FindUses) -> ResourceUses;
 });
@@ -339,6 +343,7 @@ port!(GroupStore {
         add_member(ChangeMember, event) -> MemberAdded;
         remove_member(ChangeMember, event) -> bool;
     }
+    if_group_unchanged(command: IfGroupUnchanged) -> bool;
     find_group(name: &GroupName) -> Option<CountedGroup>;
     list_groups(after: Option<&GroupName>, limit: u32) -> Vec<CountedGroup>;
     list_members(group: &GroupName, after: Option<&MemberCursor>, limit: u32) -> Vec<GroupMember>;
@@ -379,6 +384,22 @@ port!(KeyStore {
         remove_signing_key(RemoveSigningKey, event) -> bool;
     }
     signing_keys() -> Vec<SealedKey>;
+});
+port!(AdminKeyStore {
+    acts {
+        create_admin_key(CreateAdminKey, event) -> AdminKeyCreated;
+        revoke_admin_key(RevokeAdminKey, event) -> bool;
+    }
+    note_admin_key_use(id: AdminKeyId, used_at: OffsetDateTime) -> ();
+    find_admin_key(id: AdminKeyId) -> Option<AdminKey>;
+    list_admin_keys() -> Vec<AdminKey>;
+    begin_request(command: BeginRequest) -> RequestBegun;
+});
+port!(DeclarationStore {
+    acts {}
+    put_declarations(command: PutDeclarations) -> ();
+    forget_declarations(command: ForgetDeclarations) -> ();
+    list_declarations() -> Vec<Declaration>;
 });
 port!(ReplayStore {
     acts {}
