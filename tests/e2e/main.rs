@@ -6,6 +6,7 @@
 )]
 
 mod account;
+mod account_events;
 mod admission;
 mod applications;
 mod client_secrets;

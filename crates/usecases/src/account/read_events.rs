@@ -5,6 +5,7 @@
 //! after an event that the person saw.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use countersign_domain::event::{Actor, Details, Event, EventKind};
 use countersign_domain::id::{ClientId, EventId};
@@ -173,9 +174,9 @@ pub async fn read_events(
     let wallets = context.storage.wallets_of(session.user).await?;
     let mut clients = BTreeMap::new();
     for id in found.iter().filter_map(|(_, event)| event.client) {
-        if !clients.contains_key(&id) {
+        if let Entry::Vacant(place) = clients.entry(id) {
             let known = context.clients.find(id).await?;
-            clients.insert(id, known.map(|client| ClientShown::from(&*client)));
+            place.insert(known.map(|client| ClientShown::from(&*client)));
         }
     }
     let events = found.into_iter().map(|(happened, event)| OwnEvent::of(happened, event, &wallets, &clients));
