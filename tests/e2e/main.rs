@@ -12,6 +12,7 @@ mod applications;
 mod client_secrets;
 mod clocks;
 mod crash;
+mod declared;
 mod devices;
 mod edge;
 mod fail2ban;

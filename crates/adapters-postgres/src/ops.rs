@@ -2,12 +2,12 @@
 //!
 //! Operations that lock rows of several tables all do so in the same order, so that there are no deadlocks:
 //! the client, the records of its secrets, the spent challenge, the group, the user, memberships in groups, the
-//! user's wallets, blocks, consents, sessions, and then grants. Several records, memberships, blocks, consents
-//! or sessions are locked in the order of their keys. Several grants of one user are changed only under the
-//! lock of the user, or when a client is deleted. An operation about a wallet that needs its user's lock begins
-//! again if the wallet has changed hands meanwhile, so it never locks two users. Upkeep can take any order,
-//! because it never waits for a lock; the same goes for batches (`together.rs`), which wait for no existing
-//! row.
+//! user's wallets, blocks, consents, sessions, grants, and then events: fresh ones before sealed ones. Several
+//! records, memberships, blocks, consents, sessions or events are locked in the order of their keys. Several
+//! grants of one user are changed only under the lock of the user, or when a client is deleted. An operation
+//! about a wallet that needs its user's lock begins again if the wallet has changed hands meanwhile, so it
+//! never locks two users. Upkeep can take any order, because it never waits for a lock; the same goes for
+//! batches (`together.rs`), which wait for no existing row.
 
 pub(crate) mod change_access;
 pub(crate) mod change_members;
@@ -16,6 +16,7 @@ pub(crate) mod client_secrets;
 pub(crate) mod complete_login;
 pub(crate) mod confirm_email;
 pub(crate) mod continue_session;
+pub(crate) mod declarations;
 pub(crate) mod delete_account;
 pub(crate) mod end_access;
 pub(crate) mod end_session;

@@ -8,6 +8,7 @@ use countersign_domain::admission::{Block, Standing};
 use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
+use countersign_domain::declaration::Declaration;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::{Event, Pseudonym};
@@ -26,19 +27,19 @@ use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, BlockedWallet,
     ChangeAccess, ChangeMember, ChangeResources, CheckpointAt, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteClient, DeleteGroup,
-    DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut,
-    EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventStore, FindUses,
-    ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore,
-    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
-    MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person, PersonListed,
-    PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
-    RemoveSigningKey, ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated,
-    ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
-    RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore,
-    WalletUnlinked, WithdrawSigningKey,
+    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeclarationStore, DeleteAccount,
+    DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
+    EmailConfirmed, EmailPut, EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage,
+    EventStore, FindUses, ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent,
+    GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
+    LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
+    PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutDeclarations,
+    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock, RemoveSigningKey, ReplayStore,
+    RequestStore, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent,
+    RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed,
+    SecretRecord, SecretUse, SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut,
+    SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
+    UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
 };
 use time::OffsetDateTime;
 
@@ -51,6 +52,7 @@ use crate::ops::change_resources::change_resources;
 use crate::ops::client_secrets::{note_secret_uses, rotate_secret, secrets_of};
 use crate::ops::confirm_email::confirm_email;
 use crate::ops::continue_session::continue_session;
+use crate::ops::declarations::{forget_declarations, list_declarations, put_declarations};
 use crate::ops::delete_account::delete_account;
 use crate::ops::end_access::end_access;
 use crate::ops::end_session::{end_session, end_sessions};
@@ -380,6 +382,21 @@ impl BlockStore for PgStorage {
     ) -> Result<Vec<BlockedWallet>, StoreError> {
         let after = after.cloned();
         self.pool.run(move |connection| blocked_wallets(connection, after.as_ref(), limit)).await
+    }
+}
+
+#[async_trait]
+impl DeclarationStore for PgStorage {
+    async fn put_declarations(&self, command: PutDeclarations) -> Result<(), StoreError> {
+        self.pool.run(move |connection| put_declarations(connection, &command)).await
+    }
+
+    async fn forget_declarations(&self, command: ForgetDeclarations) -> Result<(), StoreError> {
+        self.pool.run(move |connection| forget_declarations(connection, &command)).await
+    }
+
+    async fn list_declarations(&self) -> Result<Vec<Declaration>, StoreError> {
+        self.pool.run(list_declarations).await
     }
 }
 

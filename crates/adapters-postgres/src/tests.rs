@@ -18,7 +18,7 @@ use diesel::{QueryableByName, sql_query};
 use crate::connection::ConnectionUrl;
 use crate::migrate;
 use crate::ops::{
-    complete_login, confirm_email, continue_session, delete_account, end_session, link_wallet,
+    complete_login, confirm_email, continue_session, declarations, delete_account, end_session, link_wallet,
     manage_clients, name_wallet, open_session, ping, purge_expired, put_email, read, read_account,
     redeem_code, register_client, remove_email, requests, resources, revoke, revoke_consent, rotate_refresh,
     signing_keys, unlink_wallet,
@@ -120,6 +120,14 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     resources::find_uses(connection, &uses).unwrap();
     let delete = countersign_ports::DeleteResource { uri: resource.uri, event: None };
     resources::delete_resource(connection, &delete).unwrap();
+
+    let declared = fixtures::declaration();
+    let put = countersign_ports::PutDeclarations { declarations: vec![declared.clone()] };
+    declarations::put_declarations(connection, &put).unwrap();
+    declarations::put_declarations(connection, &put).unwrap();
+    declarations::list_declarations(connection).unwrap();
+    let forget = countersign_ports::ForgetDeclarations { things: vec![declared.thing] };
+    declarations::forget_declarations(connection, &forget).unwrap();
 
     let key = fixtures::add_signing_key();
     signing_keys::add_signing_key(connection, &key).unwrap();

@@ -5,8 +5,11 @@ use std::thread;
 
 use countersign_adapters_postgres::{Found, PgOptions, PgStorage, look, migrate, revert_all};
 use countersign_conformance::fixtures;
-use countersign_domain::id::UserId;
-use countersign_ports::{KeyStore, UnlinkWallet, WalletStore, WalletUnlinked};
+use countersign_domain::event::{Actor, Details, Event, EventKind};
+use countersign_domain::id::{EventId, UserId};
+use countersign_ports::{
+    CompleteLogin, EventStore, KeyStore, LoginStore, UnlinkWallet, WalletStore, WalletUnlinked,
+};
 use countersign_test_postgres::Cluster;
 use uuid::Uuid;
 
@@ -156,6 +159,41 @@ async fn d_16_the_key_of_the_release_before_signed_from_the_beginning_and_is_lef
         execute(&url, statements);
     }
     assert_eq!(execute(&url, "SELECT kid FROM signing_keys"), "old");
+}
+
+#[tokio::test]
+async fn d_16_events_go_with_their_tables_and_new_ones_are_stored_in_new_tables() {
+    let url = Cluster::shared().create_database();
+    let up = include_str!("../../../migrations/postgres/2026-11-30-000001_events/up.sql");
+    let down = include_str!("../../../migrations/postgres/2026-11-30-000001_events/down.sql");
+    let sign_in = || Event {
+        id: EventId::from_uuid(fixtures::grant_id().as_uuid()),
+        kind: EventKind::SignIn,
+        actor: Actor::Person,
+        person: None,
+        wallet: None,
+        client: None,
+        address: None,
+        request: None,
+        details: Details::default(),
+    };
+    let sealed = "INSERT INTO events SELECT 1, gen_random_uuid(), 'sign_in', 'person', NULL, NULL, NULL, NULL, NULL, \
+        NULL, NULL, NULL, '{}', NULL, sha256(''); \
+        INSERT INTO checkpoints VALUES (1, now(), 1, 1, sha256(''), sha256(''), 1, ''); \
+        INSERT INTO leases VALUES ('events', '\\x00', now())";
+    migrate(&url).unwrap();
+    for _ in 0..2 {
+        let storage = PgStorage::connect(&url, PgOptions::default()).unwrap();
+        assert_eq!(storage.last_checkpoint().await.unwrap(), None);
+        let login = CompleteLogin { event: Some(Box::new(sign_in())), ..fixtures::complete_login() };
+        storage.complete_login(login).await.unwrap();
+        assert!(storage.record_event(sign_in()).await.unwrap());
+        assert_eq!(storage.fresh_events(10).await.unwrap().len(), 2);
+        for statements in [sealed, down, up] {
+            execute(&url, statements);
+        }
+    }
+    assert_eq!(execute(&url, "SELECT count(*) FROM grants").trim(), "2");
 }
 
 #[test]

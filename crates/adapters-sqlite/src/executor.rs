@@ -7,13 +7,13 @@ use countersign_ports::{
     AccessEnded, AddSigningKey, BeginDevice, BlockPut, ChangeAccess, ChangeResources, CompleteLogin,
     ConfirmEmail, ContinueSession, CreateGroup, CreateResource, DeleteAccount, DeleteClient, DeleteGroup,
     DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut,
-    EndAccess, EndSession, EndSessions, ForgetDocuments, ForgetEvents, ForgetUnused, GroupCreated,
-    IssueTokens, KeyAdded, LinkWallet, LoginCompleted, MemberAdded, NameWallet, OpenSession, PurgeExpired,
-    Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
-    RemoveSigningKey, ResourceCreated, ResourceUpdated, RetitleGroup, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SessionContinued,
-    SessionOpened, SignOut, SpendProof, TakeLease, TakePushedRequest, TokensIssued, UnlinkWallet,
-    UpdateClient, UpdateResource, WalletLinked, WalletUnlinked, WithdrawSigningKey,
+    EndAccess, EndSession, EndSessions, ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused,
+    GroupCreated, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, MemberAdded, NameWallet, OpenSession,
+    PurgeExpired, Purged, PutBlock, PutDeclarations, PutEmail, RedeemCode, Redeemed, RegisterClient,
+    Registered, RemoveBlock, RemoveSigningKey, ResourceCreated, ResourceUpdated, RetitleGroup, RevokeConsent,
+    RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed,
+    SessionContinued, SessionOpened, SignOut, SpendProof, TakeLease, TakePushedRequest, TokensIssued,
+    UnlinkWallet, UpdateClient, UpdateResource, WalletLinked, WalletUnlinked, WithdrawSigningKey,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -103,6 +103,8 @@ commands! {
     DeleteGroup: DeleteGroup => bool, ops::manage_groups::delete_group;
     AddMember: AddMember => MemberAdded, ops::change_members::add_member;
     RemoveMember: RemoveMember => bool, ops::change_members::remove_member;
+    PutDeclarations: PutDeclarations => (), ops::declarations::put_declarations;
+    ForgetDeclarations: ForgetDeclarations => (), ops::declarations::forget_declarations;
     PutBlock: PutBlock => BlockPut, ops::put_block::put_block;
     RemoveBlock: RemoveBlock => bool, ops::remove_block::remove_block;
     EndAccess: EndAccess => AccessEnded, ops::end_access::end_access;

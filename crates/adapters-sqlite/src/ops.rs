@@ -11,6 +11,7 @@ pub(crate) mod complete_login;
 pub(crate) mod confirm_email;
 pub(crate) mod consents;
 pub(crate) mod continue_session;
+pub(crate) mod declarations;
 pub(crate) mod delete_account;
 pub(crate) mod end_access;
 pub(crate) mod end_session;

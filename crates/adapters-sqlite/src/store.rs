@@ -9,6 +9,7 @@ use countersign_domain::admission::{Block, Standing};
 use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
+use countersign_domain::declaration::Declaration;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::{Event, Pseudonym};
@@ -28,19 +29,19 @@ use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
     AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, BlockedWallet,
     ChangeAccess, ChangeMember, ChangeResources, CheckpointAt, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteClient, DeleteGroup,
-    DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut,
-    EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventStore, FindUses,
-    ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore,
-    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
-    MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person, PersonListed,
-    PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
-    RemoveSigningKey, ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated,
-    ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
-    RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore,
-    WalletUnlinked, WithdrawSigningKey,
+    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeclarationStore, DeleteAccount,
+    DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
+    EmailConfirmed, EmailPut, EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage,
+    EventStore, FindUses, ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent,
+    GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
+    LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
+    PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutDeclarations,
+    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock, RemoveSigningKey, ReplayStore,
+    RequestStore, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent,
+    RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed,
+    SecretRecord, SecretUse, SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut,
+    SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
+    UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
 };
 use diesel::SqliteConnection;
 use time::OffsetDateTime;
@@ -56,8 +57,8 @@ use crate::ops::ping::Ping;
 use crate::ops::record_event::RecordEvent;
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::{
-    client_secrets, read, read_account, read_blocks, read_events, read_groups, read_people, requests,
-    resources, sign_out, signing_keys, time_witness,
+    client_secrets, declarations, read, read_account, read_blocks, read_events, read_groups, read_people,
+    requests, resources, sign_out, signing_keys, time_witness,
 };
 use crate::options::SqliteOptions;
 use crate::pool::{self, Readers};
@@ -424,6 +425,21 @@ impl BlockStore for SqliteStorage {
     ) -> Result<Vec<BlockedWallet>, StoreError> {
         let after = after.cloned();
         self.read(move |reader| read_blocks::blocked_wallets(reader, after.as_ref(), limit)).await
+    }
+}
+
+#[async_trait]
+impl DeclarationStore for SqliteStorage {
+    async fn put_declarations(&self, command: PutDeclarations) -> Result<(), StoreError> {
+        self.write(command).await
+    }
+
+    async fn forget_declarations(&self, command: ForgetDeclarations) -> Result<(), StoreError> {
+        self.write(command).await
+    }
+
+    async fn list_declarations(&self) -> Result<Vec<Declaration>, StoreError> {
+        self.read(declarations::list_declarations).await
     }
 }
 

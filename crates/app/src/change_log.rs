@@ -126,6 +126,7 @@ pub(crate) fn group(name: &GroupName, change: GroupChange) {
     let (uid, sudo_uid) = operator();
     let message = match change {
         GroupChange::Created => "group created",
+        GroupChange::Retitled => "group got another title",
         GroupChange::Deleted => "group deleted",
     };
     tracing::info!(
@@ -139,6 +140,7 @@ pub(crate) fn group(name: &GroupName, change: GroupChange) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GroupChange {
     Created,
+    Retitled,
     Deleted,
 }
 

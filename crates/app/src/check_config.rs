@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use crate::config::{Config, Mistake};
+use crate::declared;
 use crate::failure::Failure;
 use crate::operator_secret;
 use crate::templates_command;
@@ -10,7 +11,7 @@ use crate::warnings;
 use crate::wiring::Wiring;
 
 /// Shows settings that are known to be valid. If the secret is in the file beside the database, checks that
-/// file too, and the folder of templates if there is one.
+/// file too, the folder of templates if there is one, and the files that declare things.
 pub(crate) fn check_config(config: &Config, wiring: &Wiring, out: &mut dyn Write) -> Result<(), Failure> {
     operator_secret::check(config, wiring).map_err(|error| {
         Failure::Settings(vec![Mistake(format!("secret: {}", crate::failure::chain(&error)))])
@@ -18,6 +19,7 @@ pub(crate) fn check_config(config: &Config, wiring: &Wiring, out: &mut dyn Write
     let doubts = templates_command::doubts(config, wiring).map_err(|error| {
         Failure::Settings(vec![Mistake(templates_command::named(&crate::failure::chain(&error)))])
     })?;
+    declared::check(&config.apply_files)?;
     let width = |text: fn(&crate::config::Shown) -> &str| {
         config.shown.iter().map(|shown| text(shown).chars().count()).max().unwrap_or(0)
     };

@@ -2,6 +2,7 @@
 //! table of [`crate::config`].
 
 mod client;
+mod declared;
 mod event;
 pub(crate) mod flags;
 mod people;
@@ -13,10 +14,11 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 
 pub(crate) use self::client::{ChangedClient, ClientCommand, MetadataFlags, NewClient};
+pub(crate) use self::declared::{ApplyFlags, ExportFlags};
 pub(crate) use self::event::{EventChoice, EventCommand};
 pub(crate) use self::people::{
     AccessCommand, GroupCommand, KindChoice, NewRule, Paging, UserCommand, WalletChoice, WalletCommand,
-    WhoChoice,
+    WhoChoice, new_release, new_rule,
 };
 pub(crate) use self::resource::{DeclaredFlags, ResourceCommand};
 
@@ -99,6 +101,22 @@ pub(crate) enum Command {
         trial: TrialChoice,
         #[command(subcommand)]
         command: EventCommand,
+    },
+    /// Make clients, groups and resources as files declare them (docs/declared.md).
+    #[command(after_help = declared::APPLY_EXAMPLES)]
+    Apply {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(flatten)]
+        flags: ApplyFlags,
+    },
+    /// Write a file that declares all clients, groups and resources, without their secrets.
+    #[command(after_help = declared::EXPORT_EXAMPLES)]
+    Export {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(flatten)]
+        flags: ExportFlags,
     },
     /// List, rotate and withdraw signing keys.
     Key {

@@ -69,6 +69,8 @@ pub(crate) struct Config {
     pub(crate) client_documents: bool,
     pub(crate) assertion_audience: AssertionAudience,
     pub(crate) synthetic_email: bool,
+    /// The files that declare clients, groups and resources.
+    pub(crate) apply_files: Vec<PathBuf>,
     pub(crate) playground: bool,
     /// True if the server is only for trying out, and everything is deleted at the end.
     pub(crate) dev: bool,
@@ -203,6 +205,7 @@ impl Config {
         let client_documents = reader.read(&settings::CLIENT_DOCUMENTS);
         let assertion_audience = reader.read(&settings::ASSERTION_AUDIENCE);
         let synthetic_email = reader.read(&settings::SYNTHETIC_EMAIL);
+        let apply_files = reader.read(&settings::APPLY_FILES).unwrap_or_default();
         let playground = reader.read(&settings::PLAYGROUND);
         let template_directory = reader.read(&settings::TEMPLATE_DIRECTORY);
         let workers = reader.read(&settings::WORKERS);
@@ -355,6 +358,7 @@ impl Config {
                 client_documents,
                 assertion_audience: assertion_audience?,
                 synthetic_email: synthetic_email?,
+                apply_files,
                 playground,
                 dev: purpose == Purpose::TryOut,
                 template_directory,

@@ -21,6 +21,7 @@ mod client_command;
 mod client_output;
 mod clock_watch;
 mod config;
+mod declared;
 mod demo_wallet;
 mod descriptors;
 mod event_command;
@@ -101,6 +102,8 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         | Command::Access { trial, .. }
         | Command::Resource { trial, .. }
         | Command::Event { trial, .. }
+        | Command::Apply { trial, .. }
+        | Command::Export { trial, .. }
         | Command::Key { trial, .. }
             if trial.is_chosen =>
         {
@@ -116,6 +119,8 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         | Command::Wallet { .. }
         | Command::Group { .. }
         | Command::Access { .. }
+        | Command::Apply { .. }
+        | Command::Export { .. }
         | Command::Key { .. }
         | Command::Challenge { .. }
         | Command::Openapi
@@ -185,6 +190,16 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(people_command::access(command, &config, &wiring, &mut out))
+        }
+        Command::Apply { flags, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(declared::apply(flags, &config, &wiring, &mut out))
+        }
+        Command::Export { flags, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(declared::export(flags, &config, &wiring, &mut out))
         }
         Command::Key { command, .. } => {
             let config = load(&sources, Purpose::Administer)?;

@@ -51,6 +51,16 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, PrivateFileError> {
     Ok(Some(text))
 }
 
+/// Reads a file that somebody else may have put there, and its mode if everyone on the machine may read or change
+/// it. A group may read it: that is how an orchestrator hands a secret to a process of another user.
+pub(crate) fn read_handed_over(path: &Path) -> io::Result<(String, Option<u32>)> {
+    let mut file = File::open(path)?;
+    let mode = file.metadata()?.permissions().mode() & 0o777;
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok((text, (mode & 0o027 != 0).then_some(mode)))
+}
+
 /// Reads a file, or creates it with this text. If several processes do so at once, one creates it and all
 /// read the same text.
 pub(crate) fn read_or_create(path: &Path, text: impl FnOnce() -> String) -> Result<String, PrivateFileError> {

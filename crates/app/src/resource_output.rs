@@ -74,7 +74,8 @@ fn rows(resource: &Resource) -> Vec<[String; 5]> {
     if rows.is_empty() { vec![first(&resource.uri, resource.open_to)] } else { rows }
 }
 
-fn object(resource: &Resource) -> Value {
+/// The scopes of a resource for scripts.
+pub(crate) fn scopes(resource: &Resource) -> Vec<Value> {
     let scopes = resource.scopes.iter().map(|scope| {
         let titles = scope.titles.iter().map(|(language, title)| (language.clone(), json!(title.as_str())));
         let mut shown = json!({
@@ -87,11 +88,15 @@ fn object(resource: &Resource) -> Value {
         }
         shown
     });
+    scopes.collect()
+}
+
+fn object(resource: &Resource) -> Value {
     json!({
         "uri": resource.uri,
         "open_to": resource.open_to.name(),
         "declared_in": "database",
-        "scopes": scopes.collect::<Vec<_>>(),
+        "scopes": scopes(resource),
         "created_at": iso8601(resource.created_at),
     })
 }

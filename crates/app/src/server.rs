@@ -27,6 +27,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::clock_watch::ClockWatch;
 use crate::config::{AddressDetail, Config, MetricsPage, RegistrationMode};
+use crate::declared;
 use crate::descriptors;
 use crate::event_keeper::EventKeeper;
 use crate::failure::Failure;
@@ -201,6 +202,7 @@ async fn start(
     let metrics = Arc::new(http::metrics(env!("CARGO_PKG_VERSION"), Box::new(known)));
     let wallets = Arc::new(MeasuredWallets::new(context.wallets, Arc::clone(&metrics)));
     let context = Context { wallets, ..context };
+    declared::at_start(&config.apply_files, context.management()).await?;
     let settings = HttpSettings {
         registration: registration(config),
         rate_limits: config.rate_limit,

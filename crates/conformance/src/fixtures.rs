@@ -17,6 +17,7 @@ use countersign_domain::client::{
 };
 use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::consent::{ConsentDestination, ConsentTerms};
+use countersign_domain::declaration::{Declaration, DeclaredThing};
 use countersign_domain::device::{self, DeviceRequest};
 use countersign_domain::email::{EmailAddress, EmailConfirmation};
 use countersign_domain::grant_type::GrantType;
@@ -215,6 +216,12 @@ pub fn resource(scopes: &[&str]) -> Resource {
     scopes.sort_by(|one, other| one.name.cmp(&other.name));
     let uri = format!("https://{}.example/api", client_id());
     Resource { uri, open_to: OpenTo::Everyone, scopes, created_at: NOW }
+}
+
+/// A file declared a group.
+pub fn declaration() -> Declaration {
+    let thing = DeclaredThing::group(&GroupName::parse("staff").unwrap());
+    Declaration { thing, source: "/etc/countersign/declared.toml".to_owned(), created_at: NOW }
 }
 
 /// A set with these scopes of resources.

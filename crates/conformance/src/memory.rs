@@ -9,6 +9,7 @@ use countersign_domain::admission::Block;
 use countersign_domain::checkpoint::{SealedEvent, SignedCheckpoint};
 use countersign_domain::client::Client;
 use countersign_domain::consent::{Consent, ConsentTerms};
+use countersign_domain::declaration::{Declaration, DeclaredThing};
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::Event;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
@@ -32,6 +33,7 @@ use time::OffsetDateTime;
 
 mod accounts;
 mod blocks;
+mod declarations;
 mod events;
 mod forgetting;
 mod groups;
@@ -88,6 +90,7 @@ struct Tables {
     spent_proofs: BTreeMap<[u8; 32], SpendProof>,
     /// The resources by URI.
     resources: BTreeMap<String, Resource>,
+    declarations: BTreeMap<DeclaredThing, Declaration>,
     /// The keys by id.
     keys: BTreeMap<String, SealedKey>,
     fresh_events: BTreeMap<EventId, Event>,

@@ -12,6 +12,7 @@ pub mod clients;
 pub mod codes;
 pub mod consents;
 pub mod continuing;
+pub mod declarations;
 pub mod durability;
 pub mod emails;
 pub mod event_acts;
@@ -332,6 +333,11 @@ macro_rules! storage_contract {
                 a_deleted_resource_is_gone_with_its_scopes,
                 those_who_use_a_resource_are_counted,
             ],
+            declarations: [
+                what_was_declared_is_listed_by_kind_and_key,
+                what_is_declared_again_has_the_new_file,
+                what_is_forgotten_is_no_longer_listed,
+            ],
             groups: [
                 a_created_group_is_found,
                 a_group_that_is_created_again_is_stored_once,
@@ -502,6 +508,9 @@ macro_rules! storage_races {
             resources: [
                 one_name_of_a_scope_is_declared_by_one_of_many,
             ],
+            declarations: [
+                files_that_are_applied_at_once_all_leave_their_declarations,
+            ],
             consents: [
                 scopes_of_resources_add_up_however_many_sign_at_once,
             ],
@@ -564,6 +573,9 @@ macro_rules! storage_durability {
             resources: [
                 a_resource_outlives_the_process,
             ],
+            declarations: [
+                a_declaration_outlives_the_process,
+            ],
             durability: [
                 a_registered_client_outlives_the_process,
                 an_update_outlives_the_process,
@@ -614,6 +626,9 @@ macro_rules! storage_replicas {
         $crate::clauses_on_a_database! { $database, $open,
             resources: [
                 a_declaration_is_seen_by_the_other_replica,
+            ],
+            declarations: [
+                what_is_declared_here_is_seen_by_the_other_replica,
             ],
             replicas: [
                 an_update_is_seen_by_the_other_replica,

@@ -17,7 +17,7 @@ pub use self::merkle::merkle_root;
 use crate::event::{Event, EventPerson};
 
 /// The most events of one checkpoint. They are sealed in one commit, and forgotten in one.
-pub const MAX_EVENTS: u32 = 1_000;
+pub const MAX_EVENTS: u32 = 500;
 
 /// A SHA-256 hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

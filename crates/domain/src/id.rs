@@ -105,8 +105,18 @@ impl ClientId {
     /// The id of the client described by the document at this URL. It is derived from the URL (UUID version
     /// 8), so no one can register it and no other client gets it.
     pub fn of_document(address: &str) -> Self {
+        Self::derived(address)
+    }
+
+    /// The id of a client that a file declares by its name alone. It is derived from the name (UUID version 8),
+    /// so it is the same in every database. No document's address begins like this, so no document has it.
+    pub fn of_name(name: &str) -> Self {
+        Self::derived(&format!("urn:countersign:client:{name}"))
+    }
+
+    fn derived(text: &str) -> Self {
         let mut bytes = [0; 16];
-        bytes.copy_from_slice(&Sha256::digest(address)[..16]);
+        bytes.copy_from_slice(&Sha256::digest(text)[..16]);
         Self(uuid::Builder::from_custom_bytes(bytes).into_uuid())
     }
 
@@ -168,6 +178,18 @@ mod tests {
         assert_eq!(ClientId::parse(&id.to_string().to_uppercase()), None);
         assert_eq!(ClientId::parse(&format!("{{{id}}}")), None);
         assert_eq!(ClientId::parse(&id.to_string().replace('-', "")), None);
+    }
+
+    #[test]
+    fn a_name_gives_the_same_id_in_every_database() {
+        let id = ClientId::of_name("Photo Album");
+        assert_eq!(id.to_string(), "81408262-61e5-82f9-8b35-e96c08987f93");
+        assert_eq!(
+            id,
+            ClientId::of_document("urn:countersign:client:Photo Album"),
+            "the formula in docs/declared.md"
+        );
+        assert_ne!(id, ClientId::of_name("Photo album"));
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub mod client_secrets;
 pub mod code;
 pub mod consent;
 pub mod contact;
+pub mod declaration;
 pub mod device;
 pub mod dpop;
 pub mod email;

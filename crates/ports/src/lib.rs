@@ -22,6 +22,7 @@ pub mod account_store;
 pub mod block_store;
 pub mod client_store;
 pub mod clock;
+pub mod declaration_store;
 pub mod entropy;
 pub mod error;
 pub mod event_store;
@@ -55,6 +56,7 @@ pub use client_store::{
     RotateSecret, SecretRecord, SecretUse, UpdateClient,
 };
 pub use clock::Clock;
+pub use declaration_store::{DeclarationStore, ForgetDeclarations, PutDeclarations};
 pub use entropy::{Entropy, EntropyExt};
 pub use error::{SignerError, StoreError, VerifierError};
 pub use event_store::{

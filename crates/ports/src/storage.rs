@@ -1,8 +1,8 @@
 //! The whole storage port.
 
 use crate::{
-    AccountStore, BlockStore, ClientStore, EventStore, GroupStore, KeyStore, LoginStore, PeopleStore,
-    ReplayStore, RequestStore, ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore,
+    AccountStore, BlockStore, ClientStore, DeclarationStore, EventStore, GroupStore, KeyStore, LoginStore,
+    PeopleStore, ReplayStore, RequestStore, ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore,
 };
 
 /// The whole storage port: implement its traits, and this one follows.
@@ -19,6 +19,7 @@ pub trait DirectStorage:
     + SessionStore
     + AccountStore
     + GroupStore
+    + DeclarationStore
     + PeopleStore
     + EventStore
     + TokenStore
@@ -35,6 +36,7 @@ impl<T> DirectStorage for T where
         + SessionStore
         + AccountStore
         + GroupStore
+        + DeclarationStore
         + PeopleStore
         + EventStore
         + TokenStore

@@ -10,6 +10,7 @@
 pub mod account;
 pub mod clients;
 pub mod context;
+pub mod declared;
 pub mod error;
 pub mod events;
 pub mod people;

@@ -19,6 +19,7 @@ pub mod read_access;
 pub mod read_group;
 pub mod read_person;
 pub mod remove_members;
+pub mod retitle_group;
 pub mod sign_out_user;
 pub mod unblock;
 
@@ -59,6 +60,15 @@ impl From<Who> for Blocked {
         match who {
             Who::User(user) => Self::User(user),
             Who::Wallet(account) => Self::Wallet(account),
+        }
+    }
+}
+
+impl From<Member> for Who {
+    fn from(member: Member) -> Self {
+        match member {
+            Member::User(user) => Self::User(user),
+            Member::Wallet(account) => Self::Wallet(account),
         }
     }
 }
@@ -126,6 +136,6 @@ async fn ways_into(
 }
 
 /// Is there such a user? Everyone has at least one wallet.
-async fn exists(management: Management<'_>, user: UserId) -> Result<bool, StoreError> {
+pub(crate) async fn exists(management: Management<'_>, user: UserId) -> Result<bool, StoreError> {
     Ok(!management.storage.wallets_of(user).await?.is_empty())
 }

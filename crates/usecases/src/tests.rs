@@ -5,6 +5,7 @@ mod acts;
 mod breakable;
 mod broken_store;
 mod clients;
+mod declared;
 mod events;
 mod invariants;
 mod people;

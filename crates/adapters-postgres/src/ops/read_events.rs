@@ -191,21 +191,24 @@ macro_rules! page {
                     ORDER BY id ", $order, " LIMIT :asked.limit) \
                   UNION ALL \
                   (SELECT ", columns!(), " FROM events \
-                    WHERE (user_id, id) >= (:asked.user, :asked.lowest) AND (user_id, id) <= (:asked.user, :asked.highest) \
+                    WHERE (user_id, id) >= (:asked.user, :asked.lowest) \
+                      AND (user_id, id) <= (:asked.user, :asked.highest) \
                       AND user_id IS NOT NULL \
                       AND (:asked.client IS NULL OR client_id = :asked.client) \
                       AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
                     ORDER BY user_id ", $order, ", id ", $order, " LIMIT :asked.limit) \
                   UNION ALL \
                   (SELECT ", columns!(), " FROM events \
-                    WHERE (pseudonym, id) >= (:asked.pseudonym, :asked.lowest) AND (pseudonym, id) <= (:asked.pseudonym, :asked.highest) \
+                    WHERE (pseudonym, id) >= (:asked.pseudonym, :asked.lowest) \
+                      AND (pseudonym, id) <= (:asked.pseudonym, :asked.highest) \
                       AND pseudonym IS NOT NULL \
                       AND (:asked.client IS NULL OR client_id = :asked.client) \
                       AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
                     ORDER BY pseudonym ", $order, ", id ", $order, " LIMIT :asked.limit) \
                   UNION ALL \
                   (SELECT ", columns!(), " FROM events \
-                    WHERE (address, family, id) >= (:asked.address, :asked.family, :asked.lowest) AND (address, family, id) <= (:asked.address, :asked.family, :asked.highest) \
+                    WHERE (address, family, id) >= (:asked.address, :asked.family, :asked.lowest) \
+                      AND (address, family, id) <= (:asked.address, :asked.family, :asked.highest) \
                       AND address IS NOT NULL AND user_id IS NULL AND pseudonym IS NULL \
                       AND (:asked.client IS NULL OR client_id = :asked.client) \
                       AND (:asked.kinds IS NULL OR kind = ANY(:asked.kinds)) \
@@ -213,13 +216,15 @@ macro_rules! page {
                   UNION ALL \
                   (SELECT of_client.* FROM unnest(:asked.of_client) AS wanted (word) CROSS JOIN LATERAL ( \
                     SELECT ", columns!(), " FROM events \
-                    WHERE (client_id, kind, id) >= (:asked.client, wanted.word, :asked.lowest) AND (client_id, kind, id) <= (:asked.client, wanted.word, :asked.highest) \
+                    WHERE (client_id, kind, id) >= (:asked.client, wanted.word, :asked.lowest) \
+                      AND (client_id, kind, id) <= (:asked.client, wanted.word, :asked.highest) \
                       AND client_id IS NOT NULL \
                     ORDER BY client_id ", $order, ", kind ", $order, ", id ", $order, " LIMIT :asked.limit) AS of_client) \
                   UNION ALL \
                   (SELECT of_kind.* FROM unnest(:asked.of_kind) AS wanted (word) CROSS JOIN LATERAL ( \
                     SELECT ", columns!(), " FROM events \
-                    WHERE (kind, id) >= (wanted.word, :asked.lowest) AND (kind, id) <= (wanted.word, :asked.highest) \
+                    WHERE (kind, id) >= (wanted.word, :asked.lowest) \
+                      AND (kind, id) <= (wanted.word, :asked.highest) \
                     ORDER BY kind ", $order, ", id ", $order, " LIMIT :asked.limit) AS of_kind) \
                   UNION ALL \
                   (SELECT ", columns!(), " FROM events \

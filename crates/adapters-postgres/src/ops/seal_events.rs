@@ -1,6 +1,9 @@
 //! Fresh events are sealed.
 
+use std::collections::HashSet;
+
 use countersign_domain::checkpoint::{Checkpoint, SealedEvent, SignedCheckpoint};
+use countersign_domain::id::EventId;
 use countersign_ports::{SealEvents, Sealed};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Binary, Nullable};
@@ -39,10 +42,11 @@ pub(crate) fn seal_events(connection: &mut PgConnection, command: &SealEvents) -
     })
 }
 
-/// Are these the events of the checkpoint, at its positions?
+/// Are these the events of the checkpoint, each once and at its positions?
 fn has_these(checkpoint: &Checkpoint, events: &[SealedEvent]) -> bool {
     let positions = events.iter().map(|sealed| sealed.position);
-    u32::try_from(events.len()) == Ok(checkpoint.events) && positions.eq(checkpoint.first..checkpoint.next())
+    let ids: HashSet<EventId> = events.iter().map(|sealed| sealed.event.id).collect();
+    u32::try_from(ids.len()) == Ok(checkpoint.events) && positions.eq(checkpoint.first..checkpoint.next())
 }
 
 /// Is the checkpoint that is stored the given one? The database keeps less of a time than we may be given.

@@ -93,7 +93,7 @@ pub(super) fn every_operation_on_events(connection: &mut PgConnection, with_opti
     RegisterClient::together(connection, &[client]).unwrap();
     let login = CompleteLogin { event: boxed(EventKind::SignIn), ..fixtures::remembered_login() };
     let redeem = fixtures::redeem_code(login.id);
-    CompleteLogin::together(connection, &[login.clone()]).unwrap();
+    CompleteLogin::together(connection, std::slice::from_ref(&login)).unwrap();
     redeem.alone(connection).unwrap();
     let token =
         RevokeToken { event: boxed(EventKind::GrantRevoked), ..fixtures::revoke_token(&redeem.token) };

@@ -159,7 +159,7 @@ fn a_full_disk_during_a_login_leaves_neither_the_act_nor_its_event() {
     assert_eq!(executor.logins_and_events(), [40 * 8 - i64::try_from(refused).unwrap(); 2]);
 }
 
-/// The savepoint of a refused sealing takes nothing else back.
+/// A refused sealing takes back what it stored, and nothing else.
 #[test]
 fn a_stale_sealing_does_not_disturb_its_batch() {
     let (_folder, mut executor) = executor();

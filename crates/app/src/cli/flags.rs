@@ -41,6 +41,8 @@ pub(super) fn with_settings(root: Command) -> Command {
             &["show", "add", "remove"],
             &[],
         ),
+        "apply" => with(command, &[&DATABASE[..], &ADDRESSES, &["resources"]].concat(), |flag| flag),
+        "export" => with(command, &[&DATABASE[..], &["resources"]].concat(), |flag| flag),
         "access" => with(command, &[&DATABASE[..], &["default_access"]].concat(), |flag| flag.global(true)),
         "key" => with(command, &DATABASE, |flag| flag.global(true))
             .mut_subcommand("rotate", |rotate| with_these(rotate, &["secret"], |flag| flag)),
@@ -166,6 +168,9 @@ mod tests {
         }
         assert_eq!(more(&["group", "list"]), ["--default-access"]);
         assert_eq!(more(&["access", "set"]), ["--default-access"]);
+        let of_files: Vec<_> =
+            more(&["apply"]).into_iter().filter(|flag| !flag.starts_with("--resources")).collect();
+        assert_eq!(of_files, addresses);
         assert_eq!(shown(&["openapi"]), ["--config", "--public-url"]);
         assert_eq!(shown(&["demo-wallet", "sign"]), Vec::<String>::new());
         assert!(

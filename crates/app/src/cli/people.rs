@@ -335,7 +335,7 @@ fn account_kind(text: &str) -> Result<AccountKind, &'static str> {
     AccountKind::parse(text).ok_or("it is key or contract")
 }
 
-fn new_rule(text: &str) -> Result<NewRule, String> {
+pub(crate) fn new_rule(text: &str) -> Result<NewRule, String> {
     match text {
         "default" => Ok(NewRule(None)),
         rule => AccessRule::parse(rule).map(|rule| NewRule(Some(rule))).map_err(|rejected| match rejected {
@@ -347,7 +347,7 @@ fn new_rule(text: &str) -> Result<NewRule, String> {
     }
 }
 
-fn new_release(text: &str) -> Result<Release, GroupNameRejected> {
+pub(crate) fn new_release(text: &str) -> Result<Release, GroupNameRejected> {
     if text == "rule" { Ok(Release::OfRule) } else { Release::parse(text) }
 }
 

@@ -250,6 +250,11 @@ fn entries(text: &str) -> impl Iterator<Item = &str> {
     text.split([',', '\n']).map(str::trim).filter(|entry| !entry.is_empty())
 }
 
+/// Whether each one can be read is found out when it is.
+pub(super) fn paths(text: &str) -> Result<Vec<PathBuf>, String> {
+    Ok(entries(text).map(PathBuf::from).collect())
+}
+
 pub(super) fn directory(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_dir() { Ok(path) } else { Err("the folder does not exist".to_owned()) }

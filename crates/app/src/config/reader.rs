@@ -1,12 +1,11 @@
 //! Reads single settings from the sources. Collects what to show and what is wrong.
 
-use std::fs;
-use std::io::{self, Read};
-use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use super::Mistake;
 use super::settings::{self, Preset, Setting, Spec};
 use super::sources::{Origin, Sources};
+use crate::private_file;
 
 /// A setting as `check-config` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,7 +141,7 @@ impl<'a> Reader<'a> {
                 }
                 (None, Some((key, path))) => {
                     let place = format!("{} ({path})", layer.origin.of(key));
-                    return match read(path) {
+                    return match private_file::read_handed_over(Path::new(path)) {
                         Ok((_, Some(mode))) if matches!(spec.privacy, settings::Privacy::Secret) => {
                             Err(Mistake(format!(
                                 "{place}: the file has mode {mode:03o}, so others on this machine may read \
@@ -187,16 +186,6 @@ impl<'a> Reader<'a> {
     fn show(&mut self, spec: &Spec, value: String, origin: String) {
         self.shown.push(Shown { name: spec.name, value, origin });
     }
-}
-
-/// The text of a file, and its mode if everyone on the machine may read or change it. A group may read it:
-/// that is how an orchestrator hands a secret to a process of another user.
-fn read(path: &str) -> io::Result<(String, Option<u32>)> {
-    let mut file = fs::File::open(path)?;
-    let mode = file.metadata()?.permissions().mode() & 0o777;
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
-    Ok((text, (mode & 0o027 != 0).then_some(mode)))
 }
 
 fn mistake(spec: &Spec, found: &Found, reason: &str) -> Mistake {

@@ -32,7 +32,7 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without this, `countersign.toml` in the working directory, if it exists";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 40] = [
+pub(crate) static ALL: [&Spec; 41] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -63,6 +63,7 @@ pub(crate) static ALL: [&Spec; 40] = [
     &ASSERTION_AUDIENCE.spec,
     &SYNTHETIC_EMAIL.spec,
     &RESOURCES.spec,
+    &APPLY_FILES.spec,
     &PLAYGROUND.spec,
     &TEMPLATE_DIRECTORY.spec,
     &WORKERS.spec,
@@ -494,6 +495,18 @@ pub(crate) static SYNTHETIC_EMAIL: Setting<bool> = Setting {
         privacy: Privacy::Public,
     },
     parse: parse::on_or_off,
+};
+
+pub(crate) static APPLY_FILES: Setting<Vec<PathBuf>> = Setting {
+    spec: Spec {
+        name: "apply_files",
+        file_key: None,
+        doc: "Files that declare clients, groups and resources (docs/declared.md). Every server does what they say when it               starts, as `countersign apply` does, and deletes nothing. With a mistake in one of them the server does               not start.",
+        takes: "paths with commas between them, relative to the working directory or absolute",
+        preset: Preset::Absent("none"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::paths,
 };
 
 pub(crate) static PLAYGROUND: Setting<bool> = Setting {

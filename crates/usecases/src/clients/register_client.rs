@@ -49,7 +49,7 @@ pub async fn register_client(
         origin == ClientOrigin::Operator || resource.open_to == OpenTo::Everyone
     };
     let declared = declared_to(management, &requested, is_open).await?;
-    register(management, requested, origin, &declared, Vec::new()).await
+    register(management, requested, origin, &declared, Given::default()).await
 }
 
 /// Registers a client from the command line, with resources that the operator opens to it. The caller has
@@ -61,7 +61,47 @@ pub async fn register_with_resources(
     resources: Vec<String>,
 ) -> Result<RegisteredClient, RegisterClientError> {
     let declared = declared_to(management, &requested, |_, _| true).await?;
-    register(management, requested, ClientOrigin::Operator, &declared, resources).await
+    let given = Given { resources: Opened::AndOfScopes(resources), ..Given::default() };
+    register(management, requested, ClientOrigin::Operator, &declared, given).await
+}
+
+/// Registers a client that a file declares, with all that the file says of it, in one commit: it is never there
+/// with another rule of access.
+pub(crate) async fn register_declared(
+    management: Management<'_>,
+    requested: RequestedMetadata,
+    given: Given,
+) -> Result<RegisteredClient, RegisterClientError> {
+    let declared = declared_to(management, &requested, |_, _| true).await?;
+    register(management, requested, ClientOrigin::Operator, &declared, given).await
+}
+
+/// What the operator gives to a new client.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Given {
+    /// Its id; `None` for a random one.
+    pub(crate) id: Option<ClientId>,
+    /// Its secret, if it authenticates with one; `None` for a random one.
+    pub(crate) secret: Option<Secret>,
+    /// What is opened to it.
+    pub(crate) resources: Opened,
+    /// Whom it lets in.
+    pub(crate) access: ClientAccess,
+}
+
+/// The resources that are opened to a new client.
+#[derive(Clone, Debug)]
+pub(crate) enum Opened {
+    /// These alone.
+    Only(Vec<String>),
+    /// These and, for a client of the operator's, those of its scopes.
+    AndOfScopes(Vec<String>),
+}
+
+impl Default for Opened {
+    fn default() -> Self {
+        Self::AndOfScopes(Vec::new())
+    }
 }
 
 async fn register(
@@ -69,35 +109,42 @@ async fn register(
     requested: RequestedMetadata,
     origin: ClientOrigin,
     declared: &Catalog,
-    mut resources: Vec<String>,
+    given: Given,
 ) -> Result<RegisteredClient, RegisterClientError> {
+    let Given { id, secret, resources, access } = given;
     let now = management.clock.now();
     let judged = judge(management, requested, origin, declared)?;
-    if origin == ClientOrigin::Operator {
-        for uri in owners(declared, &judged.metadata.scopes) {
-            if !resources.contains(&uri) {
-                resources.push(uri);
+    let resources = match resources {
+        Opened::Only(resources) => resources,
+        Opened::AndOfScopes(mut resources) => {
+            if origin == ClientOrigin::Operator {
+                for uri in owners(declared, &judged.metadata.scopes) {
+                    if !resources.contains(&uri) {
+                        resources.push(uri);
+                    }
+                }
             }
+            resources
         }
-    }
+    };
     let (authentication, secret) = match judged.method {
         AuthenticationMethod::None => (ClientAuthentication::Public, None),
         AuthenticationMethod::PrivateKeyJwt => (ClientAuthentication::Keys, None),
         AuthenticationMethod::Secret(method) => {
-            let secret = Secret::from_random(management.entropy.bytes());
+            let secret = secret.unwrap_or_else(|| Secret::from_random(management.entropy.bytes()));
             let secrets = ClientSecrets::only(SecretHash::of(&secret));
             (ClientAuthentication::Secret { method, secrets }, Some(secret))
         }
     };
     let registration_token = Secret::from_random(management.entropy.bytes());
     let client = Client {
-        id: ClientId::at(now, management.entropy.bytes()),
+        id: id.unwrap_or_else(|| ClientId::at(now, management.entropy.bytes())),
         authentication,
         metadata: judged.metadata,
         origin,
         document: None,
         resources,
-        access: ClientAccess::default(),
+        access,
         registration_token: SecretHash::of(&registration_token),
         created_at: now.replace_nanosecond(0).unwrap_or(now),
     };

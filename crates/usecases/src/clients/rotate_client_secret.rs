@@ -44,13 +44,27 @@ pub async fn rotate_client_secret(
     id: ClientId,
     keep_old: KeepOld,
 ) -> Result<RotatedSecret, RotateClientSecretError> {
+    let secret = Secret::from_random(management.entropy.bytes());
+    replace_client_secret(management, id, secret, keep_old).await
+}
+
+/// The same with a secret that the operator chose. If the client has it already, nothing changes.
+pub(crate) async fn replace_client_secret(
+    management: Management<'_>,
+    id: ClientId,
+    secret: Secret,
+    keep_old: KeepOld,
+) -> Result<RotatedSecret, RotateClientSecretError> {
     loop {
         let client = management.clients.find_fresh(id).await?.ok_or(RotateClientSecretError::Unknown)?;
         let ClientAuthentication::Secret { secrets, .. } = client.authentication else {
             return Err(RotateClientSecretError::NoSecret);
         };
         let now = management.clock.now();
-        let secret = Secret::from_random(management.entropy.bytes());
+        if secrets.current.admits(&secret) {
+            let old_expires_at = secrets.living_old(now).map(|OldSecret { expires_at, .. }| expires_at);
+            return Ok(RotatedSecret { secret, old_expires_at, cut_short: None });
+        }
         let old_expires_at = keep_old.until(now);
         let event = management.event(now, EventKind::SecretRotated, |event| {
             event.client = Some(id);

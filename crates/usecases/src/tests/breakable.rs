@@ -11,6 +11,7 @@ use countersign_domain::admission::{Block, Standing};
 use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
+use countersign_domain::declaration::Declaration;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::{Event, Pseudonym};
@@ -29,19 +30,19 @@ use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, BlockedWallet,
     ChangeAccess, ChangeMember, ChangeResources, CheckpointAt, ClientStore, Clock, CompleteLogin,
-    ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount, DeleteClient,
-    DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailPut,
-    EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventStore, FindUses,
-    ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore,
-    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
-    MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person, PersonListed,
-    PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
-    RemoveSigningKey, ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated,
-    ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
-    RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore,
-    WalletUnlinked, WithdrawSigningKey,
+    ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, CreateResource, DeclarationStore,
+    DeleteAccount, DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied,
+    DocumentsForgotten, EmailPut, EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage,
+    EventStore, FindUses, ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent,
+    GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
+    LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
+    PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutDeclarations,
+    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock, RemoveSigningKey, ReplayStore,
+    RequestStore, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent,
+    RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed,
+    SecretRecord, SecretUse, SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut,
+    SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
+    UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
 };
 use time::OffsetDateTime;
 
@@ -185,14 +186,17 @@ breakable!(AccountStore {
 #[async_trait]
 impl GroupStore for Breakable {
     async fn create_group(&self, command: CreateGroup) -> Result<GroupCreated, StoreError> {
+        self.call("create_group").await?;
         self.inner.create_group(command).await
     }
 
     async fn retitle_group(&self, command: RetitleGroup) -> Result<bool, StoreError> {
+        self.call("retitle_group").await?;
         self.inner.retitle_group(command).await
     }
 
     async fn delete_group(&self, command: DeleteGroup) -> Result<bool, StoreError> {
+        self.call("delete_group").await?;
         self.inner.delete_group(command).await
     }
 
@@ -209,10 +213,12 @@ impl GroupStore for Breakable {
     }
 
     async fn add_member(&self, command: ChangeMember) -> Result<MemberAdded, StoreError> {
+        self.call("add_member").await?;
         self.inner.add_member(command).await
     }
 
     async fn remove_member(&self, command: ChangeMember) -> Result<bool, StoreError> {
+        self.call("remove_member").await?;
         self.inner.remove_member(command).await
     }
 
@@ -237,6 +243,23 @@ impl GroupStore for Breakable {
     async fn groups_of(&self, user: UserId) -> Result<Vec<GroupName>, StoreError> {
         self.call("groups_of").await?;
         self.inner.groups_of(user).await
+    }
+}
+
+#[async_trait]
+impl DeclarationStore for Breakable {
+    async fn put_declarations(&self, command: PutDeclarations) -> Result<(), StoreError> {
+        self.call("put_declarations").await?;
+        self.inner.put_declarations(command).await
+    }
+
+    async fn forget_declarations(&self, command: ForgetDeclarations) -> Result<(), StoreError> {
+        self.call("forget_declarations").await?;
+        self.inner.forget_declarations(command).await
+    }
+
+    async fn list_declarations(&self) -> Result<Vec<Declaration>, StoreError> {
+        self.inner.list_declarations().await
     }
 }
 

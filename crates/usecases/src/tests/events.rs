@@ -193,6 +193,21 @@ async fn a_deleted_account_breaks_no_seal() {
     assert!(world.storage.count_events_of(pseudonym).await.unwrap() >= 4);
 }
 
+#[tokio::test]
+async fn what_is_sealed_or_forgotten_while_everything_is_verified_is_no_finding() {
+    for retires in [false, true] {
+        let world = World::new();
+        for _ in 0..3 {
+            seal(&world, 400).await;
+            world.clock.advance(Duration::days(30));
+        }
+        let busy = Busy { world: &world, retires };
+        let verified = verify(&busy).await.unwrap();
+        assert_eq!(verified.progress.events + verified.forgotten, 1_200, "{retires}");
+        assert_eq!(verified.forgotten > 0, retires);
+    }
+}
+
 /// A copy of what is stored, in which anything can be altered.
 #[derive(Clone, Debug)]
 struct Tampered {
@@ -263,7 +278,7 @@ impl EventStore for Tampered {
     }
 
     async fn last_checkpoint(&self) -> Result<Option<SignedCheckpoint>, StoreError> {
-        not_asked()
+        Ok(self.checkpoints.last().cloned())
     }
 
     async fn checkpoints(&self, after: u64, limit: u32) -> Result<Vec<CheckpointAt>, StoreError> {
@@ -483,6 +498,65 @@ async fn nobody_is_hidden_behind_a_pseudonym() {
         sealed.event = sealed.event.clone().forgetting(behind);
         sealed.salt = None;
         assert_eq!(hidden.finding().await.finding, finding);
+    }
+}
+
+/// A store whose server works on while it is verified.
+struct Busy<'a> {
+    world: &'a World,
+    retires: bool,
+}
+
+#[async_trait]
+impl EventStore for Busy<'_> {
+    async fn record_event(&self, _: Event) -> Result<bool, StoreError> {
+        not_asked()
+    }
+
+    async fn list_events(&self, _: &EventFilter, _: EventPage) -> Result<Vec<Event>, StoreError> {
+        not_asked()
+    }
+
+    async fn find_event(&self, _: EventId) -> Result<Option<FoundEvent>, StoreError> {
+        not_asked()
+    }
+
+    async fn fresh_events(&self, limit: u32) -> Result<Vec<Event>, StoreError> {
+        self.world.storage.fresh_events(limit).await
+    }
+
+    async fn seal_events(&self, _: SealEvents) -> Result<Sealed, StoreError> {
+        not_asked()
+    }
+
+    async fn last_checkpoint(&self) -> Result<Option<SignedCheckpoint>, StoreError> {
+        self.world.storage.last_checkpoint().await
+    }
+
+    async fn checkpoints(&self, after: u64, limit: u32) -> Result<Vec<CheckpointAt>, StoreError> {
+        self.world.storage.checkpoints(after, limit).await
+    }
+
+    async fn sealed_events(&self, after: u64, limit: u32) -> Result<Vec<EventAt>, StoreError> {
+        let page = self.world.storage.sealed_events(after, limit.min(300)).await;
+        if self.retires {
+            self.world.clock.advance(Duration::days(10));
+            retire_events(&self.world.context).await.unwrap();
+        }
+        seal(self.world, 2).await;
+        page
+    }
+
+    async fn count_events_of(&self, _: Pseudonym) -> Result<u64, StoreError> {
+        not_asked()
+    }
+
+    async fn forget_events(&self, _: ForgetEvents) -> Result<u64, StoreError> {
+        not_asked()
+    }
+
+    async fn take_lease(&self, _: TakeLease) -> Result<bool, StoreError> {
+        not_asked()
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) async fn walk_chain(
             let number = chain.length + 1;
             let broken = |finding| Broken { checkpoint: number, finding };
             let signed = match at {
-                CheckpointAt::Unreadable { number: found, .. } if found != number => {
+                CheckpointAt::Unreadable { number: found, .. } if found > number => {
                     return Err(broken(Finding::Missing).into());
                 }
                 CheckpointAt::Unreadable { problem, .. } => {

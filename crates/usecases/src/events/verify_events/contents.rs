@@ -18,9 +18,22 @@ pub(super) async fn compare_contents(
     verified.progress = Progress { checkpoints: chain.length, events: 0, expected: chain.kept };
     let mut number = 0;
     while number < chain.length {
-        for at in storage.checkpoints(number, PAGE).await? {
-            let CheckpointAt::Checkpoint(signed) = at else { continue };
-            let checkpoint = signed.checkpoint;
+        let page = storage.checkpoints(number, PAGE).await?;
+        if page.is_empty() {
+            let checkpoint = number.saturating_add(1);
+            return Err(Broken { checkpoint, finding: Finding::Missing }.into());
+        }
+        for at in page {
+            let checkpoint = match at {
+                CheckpointAt::Checkpoint(signed) => signed.checkpoint,
+                CheckpointAt::Unreadable { number: checkpoint, problem } => {
+                    return Err(Broken { checkpoint, finding: Finding::Unreadable(problem) }.into());
+                }
+            };
+            // A checkpoint that was sealed since the chain was walked is verified the next time.
+            if checkpoint.number > chain.length {
+                break;
+            }
             number = checkpoint.number;
             let broken = |finding| Broken { checkpoint: number, finding };
             let can_be_gone = number < chain.kept_from;
@@ -32,17 +45,42 @@ pub(super) async fn compare_contents(
                     verified.progress.events += u64::from(checkpoint.events);
                 }
                 Compared::Forgotten => verified.forgotten += u64::from(checkpoint.events),
+                // Their time may have been over while they were read.
+                Compared::Broken(Finding::EventMissing { .. }) if is_forgotten(storage, number).await? => {
+                    events.skip_to(checkpoint.next());
+                    verified.forgotten += u64::from(checkpoint.events);
+                }
                 Compared::Broken(finding) => return Err(broken(finding).into()),
             }
         }
         tell(verified.progress);
     }
-    if let Some(added) = events.peek().await? {
+    if let Some(added) = events.peek().await?
+        && !is_sealed_since(storage, &chain, added.position()).await?
+    {
         let finding = Finding::EventAdded { position: added.position() };
         return Err(Broken { checkpoint: chain.length, finding }.into());
     }
     verified.fresh = u64::try_from(storage.fresh_events(PAGE).await?.len()).unwrap_or(u64::MAX);
     Ok(verified)
+}
+
+/// Are the events of this checkpoint forgotten by now?
+async fn is_forgotten(storage: &(impl EventStore + ?Sized), number: u64) -> Result<bool, StoreError> {
+    let last = storage.last_checkpoint().await?;
+    Ok(last.is_some_and(|last| number < last.checkpoint.kept_from))
+}
+
+/// Was the event at this position sealed after the chain was walked?
+async fn is_sealed_since(
+    storage: &(impl EventStore + ?Sized),
+    chain: &Chain,
+    position: u64,
+) -> Result<bool, StoreError> {
+    let last = storage.last_checkpoint().await?;
+    Ok(last.is_some_and(|last| {
+        last.checkpoint.number > chain.length && (chain.next..last.checkpoint.next()).contains(&position)
+    }))
 }
 
 enum Compared {
@@ -115,6 +153,13 @@ impl<'a, S: EventStore + ?Sized> Events<'a, S> {
             }
         }
         Ok(self.next.as_ref())
+    }
+
+    /// Leaves out what is before this position.
+    fn skip_to(&mut self, position: u64) {
+        self.page = Vec::new().into_iter();
+        self.next = None;
+        self.after = position.saturating_sub(1);
     }
 
     async fn take(&mut self) -> Result<Option<EventAt>, StoreError> {
