@@ -220,3 +220,23 @@ impl EventContext {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    const TEXTS: &str = include_str!("../../../../../templates/locales/en/account.json");
+
+    /// The other languages have the texts that English has.
+    #[test]
+    fn whatever_can_have_happened_has_a_text_and_no_text_is_left_over() {
+        let texts: Value = serde_json::from_str(TEXTS).unwrap();
+        let texts = texts["events"]["what"].as_object().unwrap();
+        let texts: BTreeSet<&str> = texts.keys().map(String::as_str).collect();
+        assert_eq!(texts, OwnEventBody::whats().into_iter().collect());
+    }
+}
