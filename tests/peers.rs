@@ -41,6 +41,19 @@ fn schemathesis_finds_no_mismatch_between_description_and_server() {
     judge("schemathesis_run.py", python());
 }
 
+/// The same for the admin interface, with a key that may do everything.
+#[test]
+fn schemathesis_finds_no_mismatch_between_the_admin_interface_and_its_description() {
+    let address = format!("127.0.0.1:{}", countersign_tests::server::free_port());
+    let server = Database::sqlite().server().with_env("COUNTERSIGN_ADMIN_LISTEN", &address).start();
+    let scopes = ["clients:write", "users:write", "groups:write", "events:write", "keys:write"];
+    let scopes = scopes.iter().flat_map(|scope| ["--scope", scope]);
+    let create: Vec<&str> = ["admin-key", "create", "--name", "judge"].into_iter().chain(scopes).collect();
+    let created = server.database().operate(&create);
+    let key = created["key"].as_str().expect("the key is shown once");
+    examine("schemathesis_admin.py", python(), &[format!("http://{address}").as_ref(), key.as_ref()]);
+}
+
 /// Prometheus' own parser reads the page of metrics, and finds every metric that the table in docs/metrics.md
 /// lists.
 #[test]

@@ -7,6 +7,7 @@
 
 mod account;
 mod account_events;
+mod admin;
 mod admission;
 mod applications;
 mod client_secrets;

@@ -9,6 +9,7 @@
 //! never locks two users. Upkeep can take any order, because it never waits for a lock; the same goes for
 //! batches (`together.rs`), which wait for no existing row.
 
+pub(crate) mod admin_keys;
 pub(crate) mod change_access;
 pub(crate) mod change_members;
 pub(crate) mod change_resources;
@@ -24,6 +25,7 @@ pub(crate) mod forget_documents;
 pub(crate) mod forget_events;
 pub(crate) mod forget_person;
 pub(crate) mod forget_unused;
+pub(crate) mod if_unchanged;
 pub(crate) mod issue_tokens;
 pub(crate) mod leases;
 pub(crate) mod link_wallet;

@@ -1,6 +1,7 @@
 //! Rows, and how they become values of the domain. An impossible row is reported, never guessed at.
 
 pub(crate) mod access_token;
+pub(crate) mod admin_key;
 pub(crate) mod block;
 pub(crate) mod checkpoint;
 pub(crate) mod client;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use countersign_domain::admin_key::AdminKey;
 use countersign_domain::admission::{Block, Standing};
 use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::client::Client;
@@ -15,7 +16,7 @@ use countersign_domain::event::{Event, Pseudonym};
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::group::{GroupName, Membership};
-use countersign_domain::id::{ClientId, EventId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::id::{AdminKeyId, ClientId, EventId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
@@ -41,11 +42,18 @@ use countersign_ports::{
     SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
     UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
 };
+use countersign_ports::{
+    AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, IfClientUnchanged, IfGroupUnchanged,
+    IfResourceUnchanged, RequestBegun, RevokeAdminKey,
+};
 use time::OffsetDateTime;
 
 use crate::batch::Batches;
 use crate::connection::ConnectionUrl;
 use crate::migrate::{self, MigrateError};
+use crate::ops::admin_keys::{
+    begin_request, create_admin_key, find_admin_key, list_admin_keys, note_admin_key_use, revoke_admin_key,
+};
 use crate::ops::change_access::change_access;
 use crate::ops::change_members::{add_member, remove_member};
 use crate::ops::change_resources::change_resources;
@@ -59,6 +67,7 @@ use crate::ops::end_session::{end_session, end_sessions};
 use crate::ops::forget_documents::forget_documents;
 use crate::ops::forget_events::forget_events;
 use crate::ops::forget_unused::forget_unused;
+use crate::ops::if_unchanged::{if_client_unchanged, if_group_unchanged, if_resource_unchanged};
 use crate::ops::issue_tokens::issue_tokens;
 use crate::ops::leases::take_lease;
 use crate::ops::link_wallet::link_wallet;
@@ -166,6 +175,10 @@ impl ClientStore for PgStorage {
         self.pool.run(move |connection| delete_client(connection, &command)).await
     }
 
+    async fn if_client_unchanged(&self, command: IfClientUnchanged) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| if_client_unchanged(connection, &command)).await
+    }
+
     async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
         self.batches.find_client.carry_out(FindClient(id)).await
     }
@@ -187,6 +200,13 @@ impl ResourceStore for PgStorage {
 
     async fn delete_resource(&self, command: DeleteResource) -> Result<bool, StoreError> {
         self.pool.run(move |connection| delete_resource(connection, &command)).await
+    }
+
+    async fn if_resource_unchanged(
+        &self,
+        command: IfResourceUnchanged,
+    ) -> Result<ResourceUpdated, StoreError> {
+        self.pool.run(move |connection| if_resource_unchanged(connection, &command)).await
     }
 
     async fn list_resources(&self) -> Result<Vec<Resource>, StoreError> {
@@ -306,6 +326,10 @@ impl GroupStore for PgStorage {
 
     async fn delete_group(&self, command: DeleteGroup) -> Result<bool, StoreError> {
         self.pool.run(move |connection| delete_group(connection, &command)).await
+    }
+
+    async fn if_group_unchanged(&self, command: IfGroupUnchanged) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| if_group_unchanged(connection, &command)).await
     }
 
     async fn find_group(&self, name: &GroupName) -> Result<Option<CountedGroup>, StoreError> {
@@ -547,6 +571,33 @@ impl KeyStore for PgStorage {
 
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
         self.pool.run(signing_keys).await
+    }
+}
+
+#[async_trait]
+impl AdminKeyStore for PgStorage {
+    async fn create_admin_key(&self, command: CreateAdminKey) -> Result<AdminKeyCreated, StoreError> {
+        self.pool.run(move |connection| create_admin_key(connection, &command)).await
+    }
+
+    async fn revoke_admin_key(&self, command: RevokeAdminKey) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| revoke_admin_key(connection, &command)).await
+    }
+
+    async fn note_admin_key_use(&self, id: AdminKeyId, used_at: OffsetDateTime) -> Result<(), StoreError> {
+        self.pool.run(move |connection| note_admin_key_use(connection, id, used_at)).await
+    }
+
+    async fn find_admin_key(&self, id: AdminKeyId) -> Result<Option<AdminKey>, StoreError> {
+        self.pool.run(move |connection| find_admin_key(connection, id)).await
+    }
+
+    async fn list_admin_keys(&self) -> Result<Vec<AdminKey>, StoreError> {
+        self.pool.run(list_admin_keys).await
+    }
+
+    async fn begin_request(&self, command: BeginRequest) -> Result<RequestBegun, StoreError> {
+        self.pool.run(move |connection| begin_request(connection, &command)).await
     }
 }
 

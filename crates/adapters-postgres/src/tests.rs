@@ -18,10 +18,10 @@ use diesel::{QueryableByName, sql_query};
 use crate::connection::ConnectionUrl;
 use crate::migrate;
 use crate::ops::{
-    complete_login, confirm_email, continue_session, declarations, delete_account, end_session, link_wallet,
-    manage_clients, name_wallet, open_session, ping, purge_expired, put_email, read, read_account,
-    redeem_code, register_client, remove_email, requests, resources, revoke, revoke_consent, rotate_refresh,
-    signing_keys, unlink_wallet,
+    admin_keys, complete_login, confirm_email, continue_session, declarations, delete_account, end_session,
+    if_unchanged, link_wallet, manage_clients, name_wallet, open_session, ping, purge_expired, put_email,
+    read, read_account, redeem_code, register_client, remove_email, requests, resources, revoke,
+    revoke_consent, rotate_refresh, signing_keys, unlink_wallet,
 };
 use crate::together;
 
@@ -128,6 +128,28 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     declarations::list_declarations(connection).unwrap();
     let forget = countersign_ports::ForgetDeclarations { things: vec![declared.thing] };
     declarations::forget_declarations(connection, &forget).unwrap();
+    let key = fixtures::admin_key();
+    let create = countersign_ports::CreateAdminKey { key: key.clone(), event: None };
+    admin_keys::create_admin_key(connection, &create).unwrap();
+    admin_keys::create_admin_key(connection, &create).unwrap();
+    let revoke = countersign_ports::RevokeAdminKey { id: key.id, now: fixtures::NOW, event: None };
+    admin_keys::revoke_admin_key(connection, &revoke).unwrap();
+    admin_keys::note_admin_key_use(connection, key.id, fixtures::NOW).unwrap();
+    admin_keys::find_admin_key(connection, key.id).unwrap();
+    admin_keys::list_admin_keys(connection).unwrap();
+    let begin = countersign_ports::BeginRequest {
+        key: key.id,
+        name: [1; 32],
+        asked: [2; 32],
+        now: fixtures::NOW,
+        forget_before: fixtures::NOW,
+    };
+    admin_keys::begin_request(connection, &begin).unwrap();
+    let read = together::read::find_clients(connection, &[client.id.as_uuid()]).unwrap().remove(0);
+    let update = countersign_ports::UpdateClient { client: read.clone(), event: None };
+    let change = countersign_ports::ClientChange::Update(Box::new(update));
+    let changed = countersign_ports::IfClientUnchanged { read, change };
+    if_unchanged::if_client_unchanged(connection, &changed).unwrap();
 
     let key = fixtures::add_signing_key();
     signing_keys::add_signing_key(connection, &key).unwrap();

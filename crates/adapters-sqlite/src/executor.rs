@@ -15,6 +15,10 @@ use countersign_ports::{
     SessionContinued, SessionOpened, SignOut, SpendProof, TakeLease, TakePushedRequest, TokensIssued,
     UnlinkWallet, UpdateClient, UpdateResource, WalletLinked, WalletUnlinked, WithdrawSigningKey,
 };
+use countersign_ports::{
+    AdminKeyCreated, BeginRequest, CreateAdminKey, IfClientUnchanged, IfGroupUnchanged, IfResourceUnchanged,
+    RequestBegun, RevokeAdminKey,
+};
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
 
@@ -22,6 +26,7 @@ use crate::checkpointer::Checkpointer;
 use crate::error::SqliteError;
 use crate::file::{DatabaseFile, FileWatch};
 use crate::ops;
+use crate::ops::admin_keys::NoteAdminKeyUse;
 use crate::ops::change_members::{AddMember, RemoveMember};
 use crate::ops::client_secrets::NoteSecretUses;
 use crate::ops::ping::Ping;
@@ -81,9 +86,11 @@ commands! {
     RotateSecret: RotateSecret => bool, ops::client_secrets::rotate_secret;
     NoteSecretUses: NoteSecretUses => (), ops::client_secrets::note_secret_uses;
     DeleteClient: DeleteClient => bool, ops::manage_clients::delete_client;
+    IfClientUnchanged: IfClientUnchanged => bool, ops::if_unchanged::if_client_unchanged;
     CreateResource: CreateResource => ResourceCreated, ops::resources::create_resource;
     UpdateResource: UpdateResource => ResourceUpdated, ops::resources::update_resource;
     DeleteResource: DeleteResource => bool, ops::resources::delete_resource;
+    IfResourceUnchanged: IfResourceUnchanged => ResourceUpdated, ops::if_unchanged::if_resource_unchanged;
     CompleteLogin: CompleteLogin => LoginCompleted, ops::complete_login::complete_login;
     LinkWallet: LinkWallet => WalletLinked, ops::link_wallet::link_wallet;
     UnlinkWallet: UnlinkWallet => WalletUnlinked, ops::unlink_wallet::unlink_wallet;
@@ -101,6 +108,7 @@ commands! {
     CreateGroup: CreateGroup => GroupCreated, ops::manage_groups::create_group;
     RetitleGroup: RetitleGroup => bool, ops::manage_groups::retitle_group;
     DeleteGroup: DeleteGroup => bool, ops::manage_groups::delete_group;
+    IfGroupUnchanged: IfGroupUnchanged => bool, ops::if_unchanged::if_group_unchanged;
     AddMember: AddMember => MemberAdded, ops::change_members::add_member;
     RemoveMember: RemoveMember => bool, ops::change_members::remove_member;
     PutDeclarations: PutDeclarations => (), ops::declarations::put_declarations;
@@ -124,6 +132,10 @@ commands! {
     AddSigningKey: AddSigningKey => KeyAdded, ops::signing_keys::add_signing_key;
     WithdrawSigningKey: WithdrawSigningKey => bool, ops::signing_keys::withdraw_signing_key;
     RemoveSigningKey: RemoveSigningKey => bool, ops::signing_keys::remove_signing_key;
+    CreateAdminKey: CreateAdminKey => AdminKeyCreated, ops::admin_keys::create_admin_key;
+    RevokeAdminKey: RevokeAdminKey => bool, ops::admin_keys::revoke_admin_key;
+    NoteAdminKeyUse: NoteAdminKeyUse => (), ops::admin_keys::note_admin_key_use;
+    BeginRequest: BeginRequest => RequestBegun, ops::admin_keys::begin_request;
     SpendProof: SpendProof => bool, ops::spend_proof::spend_proof;
     PurgeExpired: PurgeExpired => Purged, ops::purge_expired::purge_expired;
     ForgetUnused: ForgetUnused => Purged, ops::forget_unused::forget_unused;

@@ -3,6 +3,7 @@
 //! A refusal is an outcome and changes nothing. An error means that the whole transaction must be rolled
 //! back.
 
+pub(crate) mod admin_keys;
 pub(crate) mod change_access;
 pub(crate) mod change_members;
 pub(crate) mod change_resources;
@@ -19,6 +20,7 @@ pub(crate) mod forget_documents;
 pub(crate) mod forget_events;
 pub(crate) mod forget_person;
 pub(crate) mod forget_unused;
+pub(crate) mod if_unchanged;
 pub(crate) mod issue_tokens;
 pub(crate) mod leases;
 pub(crate) mod link_wallet;

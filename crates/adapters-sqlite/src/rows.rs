@@ -2,6 +2,7 @@
 //! reported as [`SqliteError::Corrupt`](crate::error::SqliteError::Corrupt).
 
 pub(crate) mod access_token;
+pub(crate) mod admin_key;
 pub(crate) mod block;
 pub(crate) mod checkpoint;
 pub(crate) mod client;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use countersign_domain::admin_key::AdminKey;
 use countersign_domain::admission::{Block, Standing};
 use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::client::Client;
@@ -16,7 +17,7 @@ use countersign_domain::event::{Event, Pseudonym};
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::group::{GroupName, Membership};
-use countersign_domain::id::{ClientId, EventId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::id::{AdminKeyId, ClientId, EventId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
@@ -43,6 +44,10 @@ use countersign_ports::{
     SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
     UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
 };
+use countersign_ports::{
+    AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, IfClientUnchanged, IfGroupUnchanged,
+    IfResourceUnchanged, RequestBegun, RevokeAdminKey,
+};
 use diesel::SqliteConnection;
 use time::OffsetDateTime;
 use tokio::sync::Semaphore;
@@ -51,6 +56,7 @@ use crate::error::{MigrateError, OpenError, SqliteError, refused, store_error};
 use crate::executor::{SqliteExecutor, Write};
 use crate::file::DatabaseFile;
 use crate::migrate;
+use crate::ops::admin_keys::{self, NoteAdminKeyUse};
 use crate::ops::change_members::{AddMember, RemoveMember};
 use crate::ops::client_secrets::NoteSecretUses;
 use crate::ops::ping::Ping;
@@ -208,6 +214,10 @@ impl ClientStore for SqliteStorage {
         self.write(command).await
     }
 
+    async fn if_client_unchanged(&self, command: IfClientUnchanged) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
     async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
         self.read(move |reader| read::find_client(reader, id)).await
     }
@@ -228,6 +238,13 @@ impl ResourceStore for SqliteStorage {
     }
 
     async fn delete_resource(&self, command: DeleteResource) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn if_resource_unchanged(
+        &self,
+        command: IfResourceUnchanged,
+    ) -> Result<ResourceUpdated, StoreError> {
         self.write(command).await
     }
 
@@ -347,6 +364,10 @@ impl GroupStore for SqliteStorage {
     }
 
     async fn delete_group(&self, command: DeleteGroup) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn if_group_unchanged(&self, command: IfGroupUnchanged) -> Result<bool, StoreError> {
         self.write(command).await
     }
 
@@ -590,6 +611,33 @@ impl KeyStore for SqliteStorage {
 
     async fn signing_keys(&self) -> Result<Vec<SealedKey>, StoreError> {
         self.read(signing_keys::signing_keys).await
+    }
+}
+
+#[async_trait]
+impl AdminKeyStore for SqliteStorage {
+    async fn create_admin_key(&self, command: CreateAdminKey) -> Result<AdminKeyCreated, StoreError> {
+        self.write(command).await
+    }
+
+    async fn revoke_admin_key(&self, command: RevokeAdminKey) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn note_admin_key_use(&self, id: AdminKeyId, used_at: OffsetDateTime) -> Result<(), StoreError> {
+        self.write(NoteAdminKeyUse { id, used_at }).await
+    }
+
+    async fn find_admin_key(&self, id: AdminKeyId) -> Result<Option<AdminKey>, StoreError> {
+        self.read(move |reader| admin_keys::find_admin_key(reader, id)).await
+    }
+
+    async fn list_admin_keys(&self) -> Result<Vec<AdminKey>, StoreError> {
+        self.read(admin_keys::list_admin_keys).await
+    }
+
+    async fn begin_request(&self, command: BeginRequest) -> Result<RequestBegun, StoreError> {
+        self.write(command).await
     }
 }
 

@@ -1,15 +1,15 @@
 //! What a command changed, as a line of the log: on standard error, in the format of `log_format`.
 //!
 //! The lines are made here and nowhere else, so that their words and fields stay the same: `client.id`, `user.id`,
-//! `wallet` (shortened), `group`, `resource`, or `key.id` and `key.algorithm`; for a new secret `old_secret.kept` and
+//! `wallet` (shortened), `group`, `resource`, `admin_key.id`, `admin_key.name` and `admin_key.scopes`, or `key.id` and `key.algorithm`; for a new secret `old_secret.kept` and
 //! `old_secret.expires_at`; and `operator.uid`, the user of this process. Under `sudo`, `operator.sudo_uid` is
 //! who called it.
 
+use countersign_domain::admin_key::AdminKey;
 use countersign_domain::admission::ClientAccess;
 use countersign_domain::client::Client;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::ClientId;
-use countersign_domain::signing_key::SealedKey;
 use countersign_usecases::people::Who;
 use time::OffsetDateTime;
 
@@ -192,7 +192,7 @@ fn fields_of(who: &Who) -> (Option<String>, Option<String>) {
 }
 
 /// A key was made or withdrawn.
-pub(crate) fn key(key: &SealedKey, change: KeyChange) {
+pub(crate) fn key(kid: &str, algorithm: &str, change: KeyChange) {
     let (uid, sudo_uid) = operator();
     let message = match change {
         KeyChange::Made => "signing key made",
@@ -201,8 +201,8 @@ pub(crate) fn key(key: &SealedKey, change: KeyChange) {
     tracing::info!(
         target: TARGET,
         {
-            key.id = %key.kid,
-            key.algorithm = %key.algorithm,
+            key.id = kid,
+            key.algorithm = algorithm,
             operator.uid = uid,
             operator.sudo_uid = sudo_uid
         },
@@ -215,6 +215,33 @@ pub(crate) fn key(key: &SealedKey, change: KeyChange) {
 pub(crate) enum KeyChange {
     Made,
     Withdrawn,
+}
+
+/// A key of the admin interface was created or revoked.
+pub(crate) fn admin_key(key: &AdminKey, change: AdminKeyChange) {
+    let (uid, sudo_uid) = operator();
+    let message = match change {
+        AdminKeyChange::Created => "admin key created",
+        AdminKeyChange::Revoked => "admin key revoked",
+    };
+    tracing::info!(
+        target: TARGET,
+        {
+            admin_key.id = %key.id,
+            admin_key.name = %key.name,
+            admin_key.scopes = %key.scopes,
+            operator.uid = uid,
+            operator.sudo_uid = sudo_uid
+        },
+        "{message}"
+    );
+}
+
+/// What happened to a key of the admin interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AdminKeyChange {
+    Created,
+    Revoked,
 }
 
 /// Migrations ran.

@@ -1,18 +1,22 @@
 //! The command line. Commands and options are derived with clap; the flags for settings come from the one
 //! table of [`crate::config`].
 
+mod admin_key;
 mod client;
 mod declared;
 mod event;
 pub(crate) mod flags;
 mod people;
 mod resource;
+#[cfg(test)]
+mod sameness;
 
 use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 
+pub(crate) use self::admin_key::AdminKeyCommand;
 pub(crate) use self::client::{ChangedClient, ClientCommand, MetadataFlags, NewClient};
 pub(crate) use self::declared::{ApplyFlags, ExportFlags};
 pub(crate) use self::event::{EventChoice, EventCommand};
@@ -95,6 +99,13 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: AccessCommand,
     },
+    /// Create, list and revoke keys of the admin interface.
+    AdminKey {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: AdminKeyCommand,
+    },
     /// Show what happened, and verify that nobody altered it.
     Event {
         #[command(flatten)]
@@ -131,7 +142,11 @@ pub(crate) enum Command {
         command: ChallengeCommand,
     },
     /// Print the OpenAPI description as JSON.
-    Openapi,
+    Openapi {
+        /// That of the admin interface.
+        #[arg(long)]
+        admin: bool,
+    },
     /// Export the pages, texts, scripts and styles of this release, to change them (docs/pages.md).
     Templates {
         #[command(subcommand)]

@@ -82,6 +82,8 @@ pub(crate) struct Config {
     /// What is kept of what happened.
     pub(crate) events: EventPolicy,
     pub(crate) metrics: MetricsPage,
+    /// Where the admin interface is served; `None` if there is none.
+    pub(crate) admin: Option<SocketAddr>,
     /// How many connections one address may have.
     pub(crate) connections_per_address: usize,
     /// Settings that are valid but may still be wrong. Each warning is a sentence that says what to do.
@@ -315,6 +317,7 @@ impl Config {
             count
         });
 
+        let admin = admin(&mut reader, bind, metrics);
         let proxies = Proxies { public_url: public_url.as_ref(), trusted: &trusted_proxies };
         let reach = Reach {
             bind,
@@ -323,8 +326,13 @@ impl Config {
             playground,
             shows_metrics: metrics == MetricsPage::Beside,
         };
-        let warnings =
-            reach.warning().into_iter().chain(proxies.warnings()).chain(reader.warnings()).collect();
+        let warnings = reach
+            .warning()
+            .into_iter()
+            .chain(proxies.warnings())
+            .chain(exposed(admin))
+            .chain(reader.warnings());
+        let warnings = warnings.collect();
         let (shown, mistakes) = reader.finish();
         let default = Lifetimes::default();
         let whole = || {
@@ -371,6 +379,7 @@ impl Config {
                     whole_addresses: event_addresses? == AddressDetail::Full,
                 },
                 metrics,
+                admin,
                 connections_per_address: connections_per_address?,
                 warnings,
                 shown,
@@ -506,6 +515,34 @@ fn metrics(reader: &mut Reader<'_>, bind: Option<SocketAddr>, is_loopback: bool)
         (true, None) => MetricsPage::Beside,
         (true, Some(address)) => MetricsPage::At(address),
     }
+}
+
+/// Decides where the admin interface is served. `bind` is the main listener.
+fn admin(reader: &mut Reader<'_>, bind: Option<SocketAddr>, metrics: MetricsPage) -> Option<SocketAddr> {
+    let listen = reader.read(&settings::ADMIN_LISTEN)?;
+    if Some(listen) == bind {
+        reader.mistaken(&settings::ADMIN_LISTEN, "the server itself listens there (bind): it needs its own");
+    }
+    if metrics == MetricsPage::At(listen) {
+        reader.mistaken(&settings::ADMIN_LISTEN, "the metrics are served there: it needs its own");
+    }
+    Some(listen)
+}
+
+/// The warning about an admin interface that strangers could listen to.
+fn exposed(admin: Option<SocketAddr>) -> Option<String> {
+    let address = admin?;
+    let is_near = match address.ip().to_canonical() {
+        IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
+    };
+    (!is_near).then(|| {
+        format!(
+            "admin_listen: {address} is not on this machine or in a private network, and the admin interface is plain \
+             HTTP: whoever listens on the way gets the admin keys; use 127.0.0.1 or a private address, or a proxy \
+             with TLS"
+        )
+    })
 }
 
 #[cfg(test)]

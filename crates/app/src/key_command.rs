@@ -4,12 +4,9 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
-use countersign_adapters_crypto::{KeyError, OperatorSecret, SigningKey, make_key};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
-use countersign_domain::signing_key::{
-    KeyState, SealedKey, StandingKey, key_wanted, key_wanted_at_once, standing_keys,
-};
-use countersign_ports::{KeyStore, StoreError, WithdrawSigningKey};
+use countersign_domain::signing_key::{KeyState, SealedKey};
+use countersign_ports::{KeyRing, KeyRingError, KeyRotation, KeyStore, ListedKey, Storage, StoreError};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
@@ -18,6 +15,7 @@ use crate::cli::{KeyCommand, Output};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::key_events::EventsOfKeys;
+use crate::key_ring::{self, SealedRing, good_keys};
 use crate::operator::Operator;
 use crate::server::opening;
 use crate::terminal::{is_confirmed, written};
@@ -46,13 +44,9 @@ pub(crate) async fn key(
                 Some(one) => vec![one],
                 None => SigningAlgorithm::ALL.to_vec(),
             };
-            let when = match (now, yes) {
-                (false, _) => When::InADay,
-                (true, false) => When::AtOnceIfConfirmed,
-                (true, true) => When::AtOnce,
-            };
-            let rotation = Rotation { when, algorithms };
-            match rotate(store, rotation, &events, config, wiring).await {
+            let rotation = if now { KeyRotation::AtOnce } else { KeyRotation::InADay };
+            let options = Options { rotation, is_agreed: yes, algorithms };
+            match rotate(&opened.storage, options, events, config, wiring).await {
                 Ok(()) => list(store, wiring.clock.now(), output.output, out).await,
                 Err(failure) => Err(failure),
             }
@@ -71,85 +65,52 @@ async fn list(
     output: Output,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let stored = stored_keys(store).await?;
-    let keys = SigningAlgorithm::ALL.into_iter().flat_map(|algorithm| standing_keys(&stored, algorithm, now));
-    Ok(show(&keys.collect::<Vec<_>>(), output, out)?)
+    let keys = key_ring::list(store, now).await.map_err(|error| failed(&error))?;
+    Ok(show(&keys, output, out)?)
 }
 
 /// Options of a rotation.
-struct Rotation {
-    when: When,
+struct Options {
+    rotation: KeyRotation,
+    /// Has the operator agreed beforehand?
+    is_agreed: bool,
     algorithms: Vec<SigningAlgorithm>,
 }
 
-/// When the new keys sign.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum When {
-    /// After everyone who caches the key set has them.
-    InADay,
-    /// Now, and the old keys are withdrawn.
-    AtOnce,
-    /// The same, after a person at a terminal has agreed.
-    AtOnceIfConfirmed,
-}
-
 async fn rotate(
-    store: &dyn KeyStore,
-    rotation: Rotation,
-    events: &EventsOfKeys,
+    store: &Arc<dyn Storage>,
+    options: Options,
+    events: EventsOfKeys,
     config: &Config,
     wiring: &Wiring,
 ) -> Result<(), Failure> {
     let secret = operator_secret::load(config, wiring)
         .map_err(|error| Failure::because("get the secret (secret)", &error))?;
-    let stored = stored_keys(store).await?;
-    check_secret(&secret, &stored)?;
-    let asks =
-        rotation.when == When::AtOnceIfConfirmed && io::stdin().is_terminal() && io::stderr().is_terminal();
-    if let Some(question) = question(&stored, &rotation.algorithms).filter(|_| asks)
+    let stored = store.signing_keys().await.map_err(|error| failed(&error))?;
+    let asks = options.rotation == KeyRotation::AtOnce
+        && !options.is_agreed
+        && io::stdin().is_terminal()
+        && io::stderr().is_terminal();
+    if let Some(question) = question(&stored, &options.algorithms).filter(|_| asks)
         && !is_confirmed(&question)?
     {
         return Err(Failure::Failed("nothing was rotated".to_owned()));
     }
-    let now = wiring.clock.now();
-    let at_once = rotation.when != When::InADay;
-    let mut made = false;
-    for algorithm in rotation.algorithms {
-        let wanted = if at_once {
-            Some(key_wanted_at_once(&stored, algorithm, now))
-        } else {
-            key_wanted(&stored, algorithm, now)
-        };
-        let Some(wanted) = wanted else { continue };
-        let key = make_key(store, &secret, wiring.entropy.as_ref(), events, now, (algorithm, wanted)).await;
-        let key = key.map_err(|error| Failure::because("make the key", &error))?;
-        let Some(key) = key else {
-            let name = algorithm.name();
-            return Err(Failure::Failed(format!(
-                "{name} was rotated by someone else in the meantime: nothing was done"
-            )));
-        };
-        change_log::key(&key, KeyChange::Made);
-        made = true;
-        if at_once {
-            // Only after the new key exists: at every moment some key must be able to sign.
-            for old in good_keys(&stored, algorithm) {
-                let event = events.withdrawn(old);
-                let command = WithdrawSigningKey { kid: old.kid.clone(), now, event };
-                if store.withdraw_signing_key(command).await.map_err(|error| failed(&error))? {
-                    change_log::key(old, KeyChange::Withdrawn);
-                }
-            }
-        }
+    let ring = SealedRing {
+        store: Arc::<dyn Storage>::clone(store),
+        secret,
+        entropy: Arc::clone(&wiring.entropy),
+        events: events.clone(),
+    };
+    let rotated = ring.rotate(wiring.clock.now(), &events.cause, options.rotation, &options.algorithms).await;
+    let rotated = rotated.map_err(refused)?;
+    for (kid, algorithm) in &rotated.made {
+        change_log::key(kid, algorithm, KeyChange::Made);
     }
-    if made {
-        Ok(())
-    } else {
-        Err(Failure::Failed(
-            "the next keys already exist; `countersign key rotate --now` replaces all keys at once"
-                .to_owned(),
-        ))
+    for (kid, algorithm) in &rotated.withdrawn {
+        change_log::key(kid, algorithm, KeyChange::Withdrawn);
     }
+    Ok(())
 }
 
 /// Says what a rotation at once does. `None` if it withdraws nothing.
@@ -170,15 +131,6 @@ fn question(stored: &[SealedKey], algorithms: &[SigningAlgorithm]) -> Option<Str
     ))
 }
 
-/// Refuses a secret other than the one that sealed the stored keys. No server could open a key sealed with
-/// it.
-fn check_secret(secret: &OperatorSecret, stored: &[SealedKey]) -> Result<(), Failure> {
-    let ours = stored.iter().filter(|key| SigningAlgorithm::parse(&key.algorithm).is_some());
-    let checked: Result<Vec<SigningKey>, KeyError> =
-        ours.filter(|key| key.withdrawn_at.is_none()).map(|key| SigningKey::open(secret, key)).collect();
-    checked.map(drop).map_err(|error| Failure::because("open the signing keys", &error))
-}
-
 async fn retire(
     store: &dyn KeyStore,
     kid: &str,
@@ -187,46 +139,32 @@ async fn retire(
     output: Output,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let stored = stored_keys(store).await?;
-    let Some(key) = stored.iter().find(|key| key.kid == kid) else {
-        return Err(Failure::Failed(format!("no signing key has the id {kid}")));
-    };
-    if key.withdrawn_at.is_some() {
-        return Err(Failure::Failed(format!("the key {kid} is already withdrawn")));
-    }
-    if let Some(algorithm) = SigningAlgorithm::parse(&key.algorithm)
-        && good_keys(&stored, algorithm).count() == 1
-    {
-        let name = algorithm.name();
-        return Err(Failure::Failed(format!(
-            "the key {kid} is the only one that can sign with {name}: `countersign key rotate --now --algorithm {name}` \
-             replaces it"
-        )));
-    }
-    let command = WithdrawSigningKey { kid: kid.to_owned(), now, event: events.withdrawn(key) };
-    if !store.withdraw_signing_key(command).await.map_err(|error| failed(&error))? {
-        return Err(Failure::Failed(format!("the key {kid} was withdrawn by someone else in the meantime")));
-    }
-    change_log::key(key, KeyChange::Withdrawn);
+    let algorithm = key_ring::withdraw(store, events, now, kid).await.map_err(refused)?;
+    change_log::key(kid, &algorithm, KeyChange::Withdrawn);
     Ok(match output {
         Output::Table => writeln!(out, "withdrew {kid}"),
         Output::Json => writeln!(out, "{}", json!({ "kid": kid, "state": KeyState::Withdrawn.name() })),
     }?)
 }
 
-fn good_keys(stored: &[SealedKey], algorithm: SigningAlgorithm) -> impl Iterator<Item = &SealedKey> {
-    stored.iter().filter(move |key| key.algorithm == algorithm.name() && key.withdrawn_at.is_none())
-}
-
-async fn stored_keys(store: &dyn KeyStore) -> Result<Vec<SealedKey>, Failure> {
-    store.signing_keys().await.map_err(|error| failed(&error))
+fn refused(error: KeyRingError) -> Failure {
+    match error {
+        KeyRingError::Unusable(cause) => Failure::because("make or open the signing keys", &*cause),
+        KeyRingError::Store(error) => failed(&error),
+        KeyRingError::RotatedMeanwhile(_)
+        | KeyRingError::NextExist
+        | KeyRingError::Unknown(_)
+        | KeyRingError::AlreadyWithdrawn(_)
+        | KeyRingError::OnlyOne { .. }
+        | KeyRingError::WithdrawnMeanwhile(_) => Failure::Failed(error.to_string()),
+    }
 }
 
 fn failed(error: &StoreError) -> Failure {
     Failure::because("work with the database", error)
 }
 
-fn show(keys: &[StandingKey<'_>], output: Output, out: &mut dyn Write) -> io::Result<()> {
+fn show(keys: &[ListedKey], output: Output, out: &mut dyn Write) -> io::Result<()> {
     match output {
         Output::Json => {
             let keys: Vec<_> = keys.iter().map(fields).collect();
@@ -235,9 +173,9 @@ fn show(keys: &[StandingKey<'_>], output: Output, out: &mut dyn Write) -> io::Re
         Output::Table if keys.is_empty() => writeln!(out, "no keys: the first server creates them"),
         Output::Table => {
             let heading = ["KEY ID", "ALGORITHM", "STATE", "SIGNS FROM"].map(str::to_owned);
-            let row = |standing: &StandingKey<'_>| {
-                let SealedKey { kid, algorithm, active_from, .. } = standing.key;
-                [kid.clone(), algorithm.clone(), standing.state.name().to_owned(), written(*active_from)]
+            let row = |key: &ListedKey| {
+                let ListedKey { kid, algorithm, state, active_from, .. } = key;
+                [kid.clone(), algorithm.clone(), state.name().to_owned(), written(*active_from)]
             };
             let rows: Vec<_> = std::iter::once(heading).chain(keys.iter().map(row)).collect();
             table::write(&rows, out)
@@ -245,15 +183,14 @@ fn show(keys: &[StandingKey<'_>], output: Output, out: &mut dyn Write) -> io::Re
     }
 }
 
-fn fields(standing: &StandingKey<'_>) -> Value {
-    let key = standing.key;
+fn fields(key: &ListedKey) -> Value {
     json!({
         "kid": key.kid,
         "algorithm": key.algorithm,
-        "state": standing.state.name(),
+        "state": key.state.name(),
         "created_at": written(key.created_at),
         "active_from": written(key.active_from),
         "withdrawn_at": key.withdrawn_at.map(written),
-        "forgotten_after": standing.forget_after.map(written),
+        "forgotten_after": key.forget_after.map(written),
     })
 }

@@ -21,6 +21,11 @@ pub(crate) struct EventsOfKeys {
 }
 
 impl EventsOfKeys {
+    /// The same for another cause.
+    pub(crate) fn because_of(&self, cause: &Cause) -> Self {
+        Self { cause: cause.clone(), ..self.clone() }
+    }
+
     /// A key is withdrawn by the operator.
     pub(crate) fn withdrawn(&self, key: &SealedKey) -> Option<Box<Event>> {
         self.event(EventKind::KeyRetired, |event| event.details = details(key).text("how", "withdrawn"))

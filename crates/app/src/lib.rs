@@ -12,6 +12,7 @@
 //! }
 //! ```
 
+mod admin_key_command;
 mod applications;
 mod challenge_command;
 mod change_log;
@@ -31,6 +32,7 @@ mod failure;
 mod file_system;
 mod key_command;
 mod key_events;
+mod key_ring;
 mod keys;
 mod migrate;
 mod opened;
@@ -101,6 +103,7 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         | Command::Group { trial, .. }
         | Command::Access { trial, .. }
         | Command::Resource { trial, .. }
+        | Command::AdminKey { trial, .. }
         | Command::Event { trial, .. }
         | Command::Apply { trial, .. }
         | Command::Export { trial, .. }
@@ -121,9 +124,10 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         | Command::Access { .. }
         | Command::Apply { .. }
         | Command::Export { .. }
+        | Command::AdminKey { .. }
         | Command::Key { .. }
         | Command::Challenge { .. }
-        | Command::Openapi
+        | Command::Openapi { .. }
         | Command::Templates { .. }
         | Command::DemoWallet { .. } => {}
     }
@@ -201,6 +205,11 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(declared::export(flags, &config, &wiring, &mut out))
         }
+        Command::AdminKey { command, .. } => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            block_on(admin_key_command::admin_key(command, &config, &wiring, &mut out))
+        }
         Command::Key { command, .. } => {
             let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
@@ -213,7 +222,11 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             let wallets = (wiring.wallets)(WalletSettings { ethereum_rpc: Vec::new(), ..settings });
             block_on(challenge_command::challenge(command, wallets.as_ref(), &mut out))
         }
-        Command::Openapi => {
+        Command::Openapi { admin: true } => {
+            writeln!(out, "{}", countersign_http_actix::admin_openapi_json())?;
+            Ok(())
+        }
+        Command::Openapi { admin: false } => {
             let config = load(&sources, Purpose::Administer)?;
             writeln!(out, "{}", countersign_http_actix::openapi_json(&config.public_url))?;
             Ok(())

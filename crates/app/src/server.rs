@@ -15,8 +15,11 @@ use countersign_domain::challenge::TextKey;
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::form_key::FormKey;
 use countersign_domain::picture::PictureKey;
+use countersign_domain::repeat_key::RepeatKey;
 use countersign_domain::secret::SecretHash;
-use countersign_http_actix::{self as http, HttpSettings, Registration, Running};
+use countersign_http_actix::{
+    self as http, AdminSettings, HttpSettings, Registration, Running, RunningAdmin,
+};
 use countersign_metrics::{MeasuredWallets, Metrics};
 use countersign_ports::Storage;
 use countersign_usecases::context::cause::SERVER;
@@ -32,6 +35,7 @@ use crate::descriptors;
 use crate::event_keeper::EventKeeper;
 use crate::failure::Failure;
 use crate::key_events::EventsOfKeys;
+use crate::key_ring::SealedRing;
 use crate::keys::KeyKeeper;
 use crate::operator_secret;
 use crate::shutdown::Signals;
@@ -74,6 +78,13 @@ pub(crate) async fn serve(
         tracing::warn!("{doubt}");
     }
     let mut signals = Signals::listen().map_err(|error| Failure::because("listen for signals", &error))?;
+    let admin_listener = match config.admin {
+        None => None,
+        Some(address) => Some(
+            listener::listen(address)
+                .map_err(|error| Failure::because(&format!("listen on {address} (admin_listen)"), &error))?,
+        ),
+    };
     let metrics_listener =
         match config.metrics {
             MetricsPage::Nowhere | MetricsPage::Beside => None,
@@ -91,7 +102,17 @@ pub(crate) async fn serve(
             return Ok(());
         }
     };
-    let Started { upkeeper, keys, metrics, mut running, storage } = started;
+    let Started { upkeeper, keys, metrics, mut running, storage, admin } = started;
+    let mut admin_server = None;
+    if let Some(listener) = admin_listener {
+        if let Ok(address) = listener.local_addr() {
+            tracing::info!(%address, "the admin interface is at /admin/api/v1");
+        }
+        let (started, serving) = http::serve_admin(&running, admin, listener)
+            .map_err(|error| Failure::because("serve the admin interface (admin_listen)", &error))?;
+        admin_server = Some(started);
+        tokio::spawn(serving);
+    }
     if let Some(listener) = metrics_listener {
         if let Ok(address) = listener.local_addr() {
             tracing::info!(%address, "metrics are at /metrics");
@@ -131,7 +152,7 @@ pub(crate) async fn serve(
         };
     }
     tokio::select! {
-        () = stop(running, uses, storage) => tracing::info!("stopped"),
+        () = stop(running, admin_server, uses, storage) => tracing::info!("stopped"),
         name = signals.next() => {
             tracing::warn!(signal = name, "a second signal: stopping at once");
             return Err(Failure::Failed(
@@ -148,6 +169,7 @@ struct Started {
     metrics: Arc<Metrics>,
     running: Running,
     storage: OpenStorage,
+    admin: AdminSettings,
 }
 
 async fn start(
@@ -225,7 +247,16 @@ async fn start(
         .map_err(|error| Failure::because("start the server", &error))?;
     let forget_unused_users = config.forget_unused_users;
     let upkeeper = Upkeeper { context, clock: watch, forget_unused_users };
-    Ok(Started { upkeeper, keys, metrics, running, storage })
+    let admin = AdminSettings {
+        keys: Arc::new(SealedRing {
+            store: Arc::<dyn Storage>::clone(&storage.storage),
+            secret: secret.clone(),
+            entropy: Arc::clone(&wiring.entropy),
+            events: keys.events.clone(),
+        }),
+        repeat_key: RepeatKey::new(secret.derive::<32>("repeated requests")),
+    };
+    Ok(Started { upkeeper, keys, metrics, running, storage, admin })
 }
 
 fn registration(config: &Config) -> Registration {
@@ -282,10 +313,15 @@ fn trial(config: &Config, folder: &ThrowAway) -> String {
     )
 }
 
-async fn stop(running: Running, uses: UseWriter, storage: OpenStorage) {
+async fn stop(running: Running, admin: Option<RunningAdmin>, uses: UseWriter, storage: OpenStorage) {
     running.begin_drain();
     sleep(LINGER).await;
-    running.stop(GRACE).await;
+    let stop_admin = async {
+        if let Some(admin) = admin {
+            admin.stop(GRACE).await;
+        }
+    };
+    tokio::join!(running.stop(GRACE), stop_admin);
     // Every write that was acknowledged is on disk. These are writes whose clients went away.
     if timeout(CLOSING, close(uses, storage)).await.is_err() {
         tracing::warn!("some writes were still queued when the time was up");

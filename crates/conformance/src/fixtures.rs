@@ -4,6 +4,7 @@
 //! Times are whole seconds, because databases keep only microseconds. Ids differ from call to call and from
 //! process to process, so that tests can share one database.
 
+mod admin_keys;
 mod admission;
 mod events;
 mod ids;
@@ -45,13 +46,14 @@ use countersign_ports::{
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
+pub use admin_keys::admin_key;
 pub use admission::{
     add_member, block_user, block_wallet, change_access, create_group, end_access, group, group_name, groups,
     remove_member, rule,
 };
 pub use events::{event, event_id, event_id_at, pseudonym, seal_events};
 use ids::unique_bytes;
-pub use ids::{client_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id};
+pub use ids::{admin_key_id, client_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id};
 pub use signing::{
     access_claims, add_signing_key, add_signing_key_beside, checkpoint, id_token_claims, logout_claims,
     security_event_claims, short_id_token_claims,

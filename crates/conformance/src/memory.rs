@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use countersign_domain::admin_key::AdminKey;
 use countersign_domain::admission::Block;
 use countersign_domain::checkpoint::{SealedEvent, SignedCheckpoint};
 use countersign_domain::client::Client;
@@ -15,7 +16,9 @@ use countersign_domain::event::Event;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::group::{Group, GroupName};
-use countersign_domain::id::{ClientId, EventId, GrantId, PushedRequestId, SessionId, TokenId, UserId};
+use countersign_domain::id::{
+    AdminKeyId, ClientId, EventId, GrantId, PushedRequestId, SessionId, TokenId, UserId,
+};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
@@ -23,15 +26,16 @@ use countersign_domain::resource::Resource;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AddSigningKey, ChangeAccess, ChangeResources, ClientStore, DeleteClient, DocumentsForgotten,
-    ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode,
-    Redeemed, RegisterClient, Registered, RemoveSigningKey, ReplayStore, RevokeGrant, RevokeToken, Revoked,
-    RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SpendProof, StoreError, TokenStore,
-    TokensIssued, UpdateClient, Upkeep, WithdrawSigningKey,
+    AddSigningKey, ChangeAccess, ChangeResources, ClientChange, ClientStore, DeleteClient,
+    DocumentsForgotten, ForgetDocuments, ForgetUnused, IfClientUnchanged, IssueTokens, KeyAdded, KeyStore,
+    PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered, RemoveSigningKey, ReplayStore,
+    RequestBegun, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord,
+    SecretUse, SpendProof, StoreError, TokenStore, TokensIssued, UpdateClient, Upkeep, WithdrawSigningKey,
 };
 use time::OffsetDateTime;
 
 mod accounts;
+mod admin_keys;
 mod blocks;
 mod declarations;
 mod events;
@@ -93,6 +97,9 @@ struct Tables {
     declarations: BTreeMap<DeclaredThing, Declaration>,
     /// The keys by id.
     keys: BTreeMap<String, SealedKey>,
+    admin_keys: BTreeMap<AdminKeyId, AdminKey>,
+    /// What each key began, by the digest of its name.
+    admin_requests: BTreeMap<(AdminKeyId, [u8; 32]), RequestBegun>,
     fresh_events: BTreeMap<EventId, Event>,
     /// The sealed events by position.
     events: BTreeMap<u64, SealedEvent>,
@@ -176,36 +183,15 @@ impl ClientStore for MemoryStorage {
     }
 
     async fn update_client(&self, command: UpdateClient) -> Result<bool, StoreError> {
-        let UpdateClient { client, event } = command;
-        let mut tables = self.tables();
-        let Some(present) = tables.clients.get_mut(&client.id) else { return Ok(false) };
-        let (created_at, resources) = (present.created_at, std::mem::take(&mut present.resources));
-        let access = std::mem::take(&mut present.access);
-        let authentication = secrets::updated(present, &client);
-        let id = client.id;
-        *present = Client { authentication, created_at, resources, access, ..client };
-        tables.forget_other_secrets(id);
-        tables.record(event);
-        Ok(true)
+        Ok(self.tables().update_client(command))
     }
 
     async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
-        let Some(client) = tables.clients.get_mut(&command.client) else { return Ok(false) };
-        command.change.apply(&mut client.resources);
-        tables.record(command.event);
-        Ok(true)
+        Ok(self.tables().change_resources(command))
     }
 
     async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
-        let Some(client) = tables.clients.get_mut(&command.client) else { return Ok(false) };
-        client.access.rule = command.rule;
-        if let Some(release) = command.release {
-            client.access.release = release;
-        }
-        tables.record(command.event);
-        Ok(true)
+        Ok(self.tables().change_access(command))
     }
 
     async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
@@ -223,18 +209,21 @@ impl ClientStore for MemoryStorage {
     }
 
     async fn delete_client(&self, command: DeleteClient) -> Result<bool, StoreError> {
-        let id = command.id;
+        Ok(self.tables().delete_client(command))
+    }
+
+    async fn if_client_unchanged(&self, command: IfClientUnchanged) -> Result<bool, StoreError> {
         let mut tables = self.tables();
-        let Tables { grants, tokens, consents, untold, .. } = &mut *tables;
-        grants.retain(|_, row| row.grant.client != id || is_told(untold, row));
-        tokens.retain(|_, row| grants.contains_key(&row.token.grant));
-        consents.retain(|(_, client, _), _| *client != id);
-        let is_deleted = tables.clients.remove(&id).is_some();
-        tables.forget_other_secrets(id);
-        if is_deleted {
-            tables.record(command.event);
+        if tables.clients.get(&command.read.id) != Some(&command.read) {
+            return Ok(false);
         }
-        Ok(is_deleted)
+        Ok(match command.change {
+            ClientChange::Update(change) => tables.update_client(*change),
+            ClientChange::Resources(change) => tables.change_resources(change),
+            ClientChange::Access(change) => tables.change_access(change),
+            ClientChange::Secret(change) => tables.rotate_secret(change),
+            ClientChange::Delete(change) => tables.delete_client(change),
+        })
     }
 
     async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
@@ -352,6 +341,50 @@ impl TokenStore for MemoryStorage {
 }
 
 impl Tables {
+    fn update_client(&mut self, command: UpdateClient) -> bool {
+        let UpdateClient { client, event } = command;
+        let Some(present) = self.clients.get_mut(&client.id) else { return false };
+        let (created_at, resources) = (present.created_at, std::mem::take(&mut present.resources));
+        let access = std::mem::take(&mut present.access);
+        let authentication = secrets::updated(present, &client);
+        let id = client.id;
+        *present = Client { authentication, created_at, resources, access, ..client };
+        self.forget_other_secrets(id);
+        self.record(event);
+        true
+    }
+
+    fn change_resources(&mut self, command: ChangeResources) -> bool {
+        let Some(client) = self.clients.get_mut(&command.client) else { return false };
+        command.change.apply(&mut client.resources);
+        self.record(command.event);
+        true
+    }
+
+    fn change_access(&mut self, command: ChangeAccess) -> bool {
+        let Some(client) = self.clients.get_mut(&command.client) else { return false };
+        client.access.rule = command.rule;
+        if let Some(release) = command.release {
+            client.access.release = release;
+        }
+        self.record(command.event);
+        true
+    }
+
+    fn delete_client(&mut self, command: DeleteClient) -> bool {
+        let id = command.id;
+        let Self { grants, tokens, consents, untold, .. } = self;
+        grants.retain(|_, row| row.grant.client != id || is_told(untold, row));
+        tokens.retain(|_, row| grants.contains_key(&row.token.grant));
+        consents.retain(|(_, client, _), _| *client != id);
+        let is_deleted = self.clients.remove(&id).is_some();
+        self.forget_other_secrets(id);
+        if is_deleted {
+            self.record(command.event);
+        }
+        is_deleted
+    }
+
     fn refresh_snapshot(&self, id: TokenId) -> Option<RefreshSnapshot> {
         let token = &self.tokens.get(&id)?.token;
         let row = self.grants.get(&token.grant)?;

@@ -5,6 +5,7 @@
 
 pub mod account_races;
 pub mod accounts;
+pub mod admin_keys;
 pub mod admission_races;
 pub mod blocks;
 pub mod client_secrets;
@@ -20,6 +21,7 @@ pub mod event_races;
 pub mod events;
 pub mod forgetting;
 pub mod groups;
+pub mod if_unchanged;
 pub mod issuing;
 pub mod keys;
 pub mod login;
@@ -359,6 +361,20 @@ macro_rules! storage_contract {
                 a_deleted_user_leaves_their_groups,
                 a_user_is_in_as_many_groups_as_there_are,
             ],
+            admin_keys: [
+                an_admin_key_is_found_as_it_was_created,
+                an_admin_key_that_is_created_again_is_stored_once,
+                a_name_of_an_admin_key_is_given_once_even_after_it_was_revoked,
+                an_admin_key_is_revoked_once,
+                the_latest_use_of_an_admin_key_stays,
+                a_request_is_begun_once_until_it_is_forgotten,
+            ],
+            if_unchanged: [
+                an_unchanged_client_is_changed_in_every_way,
+                a_client_that_was_changed_since_stays_as_it_is,
+                a_group_is_changed_only_as_it_was_read,
+                a_resource_is_changed_only_as_it_was_read,
+            ],
             blocks: [
                 nobody_is_blocked_at_first,
                 a_blocked_user_is_kept_out_with_every_wallet,
@@ -505,6 +521,15 @@ macro_rules! storage_races {
                 e_23_one_proof_is_new_for_one_of_many,
                 many_copies_of_one_spending_are_all_answered_alike,
             ],
+            admin_keys: [
+                one_request_is_begun_by_one_of_many,
+                one_name_of_an_admin_key_is_given_to_one_of_many,
+            ],
+            if_unchanged: [
+                one_of_many_changes_a_client_that_all_of_them_read,
+                one_of_many_changes_a_group_that_all_of_them_read,
+                one_of_many_changes_a_resource_that_all_of_them_read,
+            ],
             resources: [
                 one_name_of_a_scope_is_declared_by_one_of_many,
             ],
@@ -570,6 +595,9 @@ macro_rules! storage_races {
 macro_rules! storage_durability {
     ($database:expr, $open:expr) => {
         $crate::clauses_on_a_database! { $database, $open,
+            admin_keys: [
+                admin_keys_outlive_the_process,
+            ],
             resources: [
                 a_resource_outlives_the_process,
             ],
@@ -624,6 +652,9 @@ macro_rules! storage_durability {
 macro_rules! storage_replicas {
     ($database:expr, $open:expr) => {
         $crate::clauses_on_a_database! { $database, $open,
+            admin_keys: [
+                a_revoked_admin_key_is_seen_by_the_other_replica,
+            ],
             resources: [
                 a_declaration_is_seen_by_the_other_replica,
             ],

@@ -5,12 +5,14 @@
 //! person wrote.
 
 mod actor;
+mod cause;
 mod details;
 mod kind;
 
 use std::fmt;
 
 pub use self::actor::{Actor, ActorRejected};
+pub use self::cause::{Cause, SERVER};
 pub use self::details::Details;
 pub use self::kind::{EventKind, EventKindUnknown};
 use crate::id::{ClientId, EventId, UserId};

@@ -80,6 +80,10 @@ id_type! {
 }
 
 id_type! {
+    /// A key of the admin interface.
+    AdminKeyId
+}
+id_type! {
     /// Something that happened, and when.
     EventId
 }

@@ -22,10 +22,12 @@
 //! | group | users and wallets that an operator put together; clients are told the names that are released |
 //! | access rule | who can sign in to a client: everyone, nobody, or members of groups |
 //! | block | keeps a user or a wallet out of all clients |
+//! | admin key | what a program presents at the admin interface; it acts for the operator |
 //! | event | what happened: stored in the commit of the act that it tells of |
 //! | checkpoint | a signed seal over events, chained to the one before |
 //! | family | the tokens of one grant; at most one of them can be refreshed |
 
+pub mod admin_key;
 pub mod admission;
 pub mod audience;
 pub mod authorization;
@@ -74,6 +76,7 @@ pub mod redirect_uri;
 pub mod refresh;
 pub mod refusal;
 pub mod registration;
+pub mod repeat_key;
 pub mod resource;
 pub mod response_mode;
 pub mod scope;

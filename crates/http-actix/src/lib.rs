@@ -3,6 +3,7 @@
 //! A handler reads the request, calls one use-case and writes the response. What happens to every request
 //! before and after its handler is in `server::edge`. Only `error` turns a refusal into a status and a body.
 
+mod admin;
 mod browser;
 mod endpoint;
 mod error;
@@ -18,6 +19,7 @@ mod server;
 mod settings;
 mod state;
 
+pub use admin::{AdminSettings, RunningAdmin, admin_openapi_json, serve_admin};
 pub use limits::connection::ConnectionLimits;
 pub use openapi::openapi_json;
 pub use page::language::page_languages;

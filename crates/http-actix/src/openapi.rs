@@ -6,7 +6,7 @@
 //! schemathesis compares it with the server.
 
 pub(crate) mod page;
-mod schemas;
+pub(crate) mod schemas;
 #[cfg(test)]
 mod tests;
 

@@ -143,6 +143,11 @@ impl Running {
         self.address
     }
 
+    /// What the handlers of this server share.
+    pub(crate) fn state(&self) -> Data<AppState> {
+        self.state.clone()
+    }
+
     /// From now on, the readiness probe fails, and responses ask clients to close their connections.
     pub fn begin_drain(&self) {
         self.state.begin_drain();

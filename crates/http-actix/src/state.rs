@@ -2,7 +2,7 @@
 
 mod cause;
 pub(crate) mod last_ping;
-mod refusals;
+pub(crate) mod refusals;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -112,6 +112,30 @@ pub struct RotateSecret {
     pub event: Option<Box<Event>>,
 }
 
+/// Changes a client only if it is still as the caller read it.
+#[derive(Clone, Debug)]
+pub struct IfClientUnchanged {
+    /// The client as it was read.
+    pub read: Client,
+    /// What changes. It is about that client.
+    pub change: ClientChange,
+}
+
+/// A change of a client.
+#[derive(Clone, Debug)]
+pub enum ClientChange {
+    /// That of [`ClientStore::update_client`].
+    Update(Box<UpdateClient>),
+    /// That of [`ClientStore::change_resources`].
+    Resources(ChangeResources),
+    /// That of [`ClientStore::change_access`].
+    Access(ChangeAccess),
+    /// That of [`ClientStore::rotate_secret`].
+    Secret(RotateSecret),
+    /// That of [`ClientStore::delete_client`].
+    Delete(DeleteClient),
+}
+
 /// A client authenticated with a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SecretUse {
@@ -179,6 +203,11 @@ pub trait ClientStore: Send + Sync {
     /// tokens is found. Grants and consents that name this id are deleted even if the client does not exist.
     /// The answer says whether it existed. Durable before the answer.
     async fn delete_client(&self, command: DeleteClient) -> Result<bool, StoreError>;
+
+    /// Carries out a change by its own rules, if the client is as it was read: of two callers who read the same,
+    /// one changes something. The answer says whether it was so and the change was made. A repeated command
+    /// finds another client. Durable before the answer.
+    async fn if_client_unchanged(&self, command: IfClientUnchanged) -> Result<bool, StoreError>;
 
     /// Reads one client.
     async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError>;

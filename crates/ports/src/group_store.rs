@@ -48,6 +48,24 @@ pub struct DeleteGroup {
     pub event: Option<Box<Event>>,
 }
 
+/// Changes a group only if it is still as the caller read it.
+#[derive(Clone, Debug)]
+pub struct IfGroupUnchanged {
+    /// The group as it was read, with the number of its members.
+    pub read: CountedGroup,
+    /// What changes. It is about that group.
+    pub change: GroupChange,
+}
+
+/// A change of a group.
+#[derive(Clone, Debug)]
+pub enum GroupChange {
+    /// That of [`GroupStore::retitle_group`].
+    Retitle(RetitleGroup),
+    /// That of [`GroupStore::delete_group`].
+    Delete(DeleteGroup),
+}
+
 /// Puts a member into a group, or takes it out.
 #[derive(Clone, Debug)]
 pub struct ChangeMember {
@@ -124,6 +142,11 @@ pub trait GroupStore: Send + Sync {
     /// too, or is refused. Clients whose rules name the group keep them. The answer says whether the group
     /// existed.
     async fn delete_group(&self, command: DeleteGroup) -> Result<bool, StoreError>;
+
+    /// Carries out a change by its own rules, if the group is as it was read: of two callers who read the same,
+    /// one changes something. The answer says whether it was so and the change was made. A repeated command
+    /// finds another group.
+    async fn if_group_unchanged(&self, command: IfGroupUnchanged) -> Result<bool, StoreError>;
 
     /// Reads one group, and counts its members.
     async fn find_group(&self, name: &GroupName) -> Result<Option<CountedGroup>, StoreError>;

@@ -19,6 +19,7 @@
 //! operation re-checks only what can change in between. An adapter needs no knowledge of OAuth.
 
 pub mod account_store;
+pub mod admin_key_store;
 pub mod block_store;
 pub mod client_store;
 pub mod clock;
@@ -29,6 +30,7 @@ pub mod event_store;
 pub mod fetcher;
 pub mod group_store;
 pub mod jws_reader;
+pub mod key_ring;
 pub mod key_store;
 pub mod login_store;
 pub mod mailer;
@@ -48,12 +50,15 @@ pub use account_store::{
     Account, AccountStore, ConfirmEmail, DeleteAccount, EmailConfirmed, EmailPut, PutEmail, RevokeConsent,
     SharedAddress,
 };
+pub use admin_key_store::{
+    AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, RequestBegun, RevokeAdminKey,
+};
 pub use block_store::{
     AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock, RemoveBlock,
 };
 pub use client_store::{
-    ChangeAccess, ChangeResources, ClientStore, DeleteClient, RegisterClient, Registered, ResourceChange,
-    RotateSecret, SecretRecord, SecretUse, UpdateClient,
+    ChangeAccess, ChangeResources, ClientChange, ClientStore, DeleteClient, IfClientUnchanged,
+    RegisterClient, Registered, ResourceChange, RotateSecret, SecretRecord, SecretUse, UpdateClient,
 };
 pub use clock::Clock;
 pub use declaration_store::{DeclarationStore, ForgetDeclarations, PutDeclarations};
@@ -65,10 +70,11 @@ pub use event_store::{
 };
 pub use fetcher::{FetchError, Fetched, Fetcher};
 pub use group_store::{
-    ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupCreated, GroupMember, GroupStore, Member,
-    MemberAdded, MemberCursor, RetitleGroup,
+    ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupChange, GroupCreated, GroupMember, GroupStore,
+    IfGroupUnchanged, Member, MemberAdded, MemberCursor, RetitleGroup,
 };
 pub use jws_reader::{JwsReader, JwsRejected, READ_ALGORITHMS, ReadJws};
+pub use key_ring::{KeyRing, KeyRingError, KeyRotation, ListedKey, RotatedKeys};
 pub use key_store::{AddSigningKey, KeyAdded, KeyStore, RemoveSigningKey, WithdrawSigningKey};
 pub use login_store::{CompleteLogin, LoginCompleted, LoginStore};
 pub use mailer::{Mail, MailError, Mailer};
@@ -78,8 +84,8 @@ pub use request_store::{
     BeginDevice, DenyDevice, DeviceBegun, DeviceDenied, RequestStore, TakePushedRequest,
 };
 pub use resource_store::{
-    CreateResource, DeleteResource, FindUses, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses,
-    UpdateResource,
+    CreateResource, DeclarationChange, DeleteResource, FindUses, IfResourceUnchanged, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, UpdateResource,
 };
 pub use session_store::{
     ContinueSession, EndSession, EndSessions, NewSession, OpenSession, SessionClient, SessionContinued,

@@ -57,6 +57,24 @@ pub struct DeleteResource {
     pub event: Option<Box<Event>>,
 }
 
+/// Changes a resource only if it is still as the caller read it.
+#[derive(Clone, Debug)]
+pub struct IfResourceUnchanged {
+    /// The resource as it was read.
+    pub read: Resource,
+    /// What changes. It is about that resource.
+    pub change: DeclarationChange,
+}
+
+/// A change of a resource.
+#[derive(Clone, Debug)]
+pub enum DeclarationChange {
+    /// That of [`ResourceStore::update_resource`].
+    Update(UpdateResource),
+    /// That of [`ResourceStore::delete_resource`].
+    Delete(DeleteResource),
+}
+
 /// What would be missed if it were deleted.
 #[derive(Clone, Debug)]
 pub struct FindUses {
@@ -91,6 +109,14 @@ pub trait ResourceStore: Send + Sync {
     /// Deletes a resource with its scopes, atomically. The names are free then. Clients, grants and consents
     /// that name them stay as they are. The answer says whether the resource existed.
     async fn delete_resource(&self, command: DeleteResource) -> Result<bool, StoreError>;
+
+    /// Carries out a change by its own rules, if the resource is as it was read: of two callers who read the same,
+    /// one changes something. If it is another by now, or gone, it counts as unknown. A repeated command finds
+    /// another resource.
+    async fn if_resource_unchanged(
+        &self,
+        command: IfResourceUnchanged,
+    ) -> Result<ResourceUpdated, StoreError>;
 
     /// Reads all resources with their scopes, from one snapshot: the resources by URI, the scopes of each by
     /// name, in byte order.

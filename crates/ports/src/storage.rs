@@ -1,8 +1,9 @@
 //! The whole storage port.
 
 use crate::{
-    AccountStore, BlockStore, ClientStore, DeclarationStore, EventStore, GroupStore, KeyStore, LoginStore,
-    PeopleStore, ReplayStore, RequestStore, ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore,
+    AccountStore, AdminKeyStore, BlockStore, ClientStore, DeclarationStore, EventStore, GroupStore, KeyStore,
+    LoginStore, PeopleStore, ReplayStore, RequestStore, ResourceStore, SessionStore, TokenStore, Upkeep,
+    WalletStore,
 };
 
 /// The whole storage port: implement its traits, and this one follows.
@@ -18,6 +19,7 @@ pub trait DirectStorage:
     + WalletStore
     + SessionStore
     + AccountStore
+    + AdminKeyStore
     + GroupStore
     + DeclarationStore
     + PeopleStore
@@ -35,6 +37,7 @@ impl<T> DirectStorage for T where
         + WalletStore
         + SessionStore
         + AccountStore
+        + AdminKeyStore
         + GroupStore
         + DeclarationStore
         + PeopleStore

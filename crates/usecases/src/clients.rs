@@ -3,6 +3,7 @@
 pub mod change_client;
 pub mod declare_resource;
 pub mod delete_client;
+pub mod list_clients;
 pub mod open_resource;
 pub mod read_client;
 pub mod register_client;

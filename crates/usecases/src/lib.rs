@@ -8,6 +8,7 @@
 //! share are in `steps`.
 
 pub mod account;
+pub mod admin_keys;
 pub mod clients;
 pub mod context;
 pub mod declared;

@@ -2,6 +2,7 @@
 
 mod account;
 mod acts;
+mod admin_keys;
 mod breakable;
 mod broken_store;
 mod clients;

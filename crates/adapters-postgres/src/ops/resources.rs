@@ -87,7 +87,7 @@ pub(crate) fn find_uses(connection: &mut PgConnection, question: &FindUses) -> O
 }
 
 /// Carries out one change of resources after another: a name that does not exist yet cannot be locked.
-fn in_turn<T>(
+pub(super) fn in_turn<T>(
     connection: &mut PgConnection,
     steps: impl FnOnce(&mut PgConnection) -> OpResult<T>,
 ) -> OpResult<T> {
@@ -98,7 +98,7 @@ fn in_turn<T>(
     })
 }
 
-fn find(connection: &mut PgConnection, uri: &str) -> OpResult<Option<Resource>> {
+pub(super) fn find(connection: &mut PgConnection, uri: &str) -> OpResult<Option<Resource>> {
     Ok(list_resources(connection)?.into_iter().find(|resource| resource.uri == uri))
 }
 

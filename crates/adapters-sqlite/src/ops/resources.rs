@@ -87,7 +87,7 @@ pub(crate) fn find_uses(
     Ok(ResourceUses { clients: number(clients), grants: number(grants) })
 }
 
-fn find(connection: &mut SqliteConnection, uri: &str) -> Result<Option<Resource>, SqliteError> {
+pub(super) fn find(connection: &mut SqliteConnection, uri: &str) -> Result<Option<Resource>, SqliteError> {
     Ok(list_resources(connection)?.into_iter().find(|resource| resource.uri == uri))
 }
 

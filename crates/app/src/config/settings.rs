@@ -19,8 +19,10 @@ use time::Duration;
 pub(crate) use super::spec::{Preset, Privacy, Setting, Spec};
 use super::{DatabaseUrl, RegistrationMode, parse};
 
+mod administering;
 mod watching;
 
+pub(crate) use administering::ADMIN_LISTEN;
 pub(crate) use watching::{
     EVENT_ADDRESSES, EVENT_RETENTION, LOG, LOG_ADDRESSES, LOG_FORMAT, METRICS, METRICS_LISTEN,
 };
@@ -32,7 +34,7 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without this, `countersign.toml` in the working directory, if it exists";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 41] = [
+pub(crate) static ALL: [&Spec; 42] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -74,6 +76,7 @@ pub(crate) static ALL: [&Spec; 41] = [
     &EVENT_ADDRESSES.spec,
     &METRICS.spec,
     &METRICS_LISTEN.spec,
+    &ADMIN_LISTEN.spec,
 ];
 
 /// The names of all settings and of their companions that end in `_file`.

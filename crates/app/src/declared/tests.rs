@@ -272,7 +272,7 @@ proptest! {
                 register(&home, made).await;
             }
             for number in deleted_groups {
-                let _ = delete_group(management, &group_name(number), true).await;
+                let _ = delete_group(management, &group_name(number), true, None).await;
             }
             for number in deleted_resources {
                 let _ = delete_resource(management, &format!("https://r{number}.example"), true).await;

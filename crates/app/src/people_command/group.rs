@@ -182,7 +182,7 @@ async fn delete(
     output: Output,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let found = match delete_group(management, name, by_force).await {
+    let found = match delete_group(management, name, by_force, None).await {
         Ok(found) => found,
         Err(DeleteGroupError::GroupUnknown) => return Err(unknown(management, name).await?),
         Err(DeleteGroupError::InUse(found)) => {

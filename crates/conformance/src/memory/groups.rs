@@ -8,8 +8,8 @@ use countersign_domain::group::{Group, GroupName, Membership, Through};
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupCreated, GroupMember, GroupStore, Member,
-    MemberAdded, MemberCursor, RetitleGroup, StoreError,
+    ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupChange, GroupCreated, GroupMember, GroupStore,
+    IfGroupUnchanged, Member, MemberAdded, MemberCursor, RetitleGroup, StoreError,
 };
 use time::OffsetDateTime;
 
@@ -38,23 +38,23 @@ impl GroupStore for MemoryStorage {
     }
 
     async fn retitle_group(&self, command: RetitleGroup) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
-        let Some(group) = tables.groups.get_mut(&command.group) else { return Ok(false) };
-        group.title = command.title;
-        tables.record(command.event);
-        Ok(true)
+        Ok(self.tables().retitle_group(command))
     }
 
     async fn delete_group(&self, command: DeleteGroup) -> Result<bool, StoreError> {
-        let DeleteGroup { name, event } = command;
+        Ok(self.tables().delete_group(command))
+    }
+
+    async fn if_group_unchanged(&self, command: IfGroupUnchanged) -> Result<bool, StoreError> {
         let mut tables = self.tables();
-        tables.group_users.retain(|(group, _), _| *group != name);
-        tables.group_wallets.retain(|(group, _), _| *group != name);
-        let is_deleted = tables.groups.remove(&name).is_some();
-        if is_deleted {
-            tables.record(event);
+        let name = command.read.group.name.clone();
+        if tables.groups.get(&name).map(|group| tables.counted(group)) != Some(command.read) {
+            return Ok(false);
         }
-        Ok(is_deleted)
+        Ok(match command.change {
+            GroupChange::Retitle(change) => tables.retitle_group(change),
+            GroupChange::Delete(change) => tables.delete_group(change),
+        })
     }
 
     async fn find_group(&self, name: &GroupName) -> Result<Option<CountedGroup>, StoreError> {
@@ -170,6 +170,24 @@ fn place_of(member: &Member) -> (Option<WalletKey>, Option<UserId>) {
 }
 
 impl Tables {
+    fn retitle_group(&mut self, command: RetitleGroup) -> bool {
+        let Some(group) = self.groups.get_mut(&command.group) else { return false };
+        group.title = command.title;
+        self.record(command.event);
+        true
+    }
+
+    fn delete_group(&mut self, command: DeleteGroup) -> bool {
+        let DeleteGroup { name, event } = command;
+        self.group_users.retain(|(group, _), _| *group != name);
+        self.group_wallets.retain(|(group, _), _| *group != name);
+        let is_deleted = self.groups.remove(&name).is_some();
+        if is_deleted {
+            self.record(event);
+        }
+        is_deleted
+    }
+
     fn counted(&self, group: &Group) -> CountedGroup {
         let users = self.group_users.keys().filter(|(of, _)| *of == group.name).count();
         let wallets = self.group_wallets.keys().filter(|(of, _)| *of == group.name).count();

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use countersign_domain::resource::Resource;
 use countersign_domain::scope::{ScopeName, ScopeSet};
 use countersign_ports::{
-    CreateResource, DeleteResource, FindUses, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses,
-    StoreError, UpdateResource,
+    CreateResource, DeclarationChange, DeleteResource, FindUses, IfResourceUnchanged, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, StoreError, UpdateResource,
 };
 
 use super::{MemoryStorage, Tables};
@@ -31,25 +31,28 @@ impl ResourceStore for MemoryStorage {
     }
 
     async fn update_resource(&self, command: UpdateResource) -> Result<ResourceUpdated, StoreError> {
-        let mut tables = self.tables();
-        let resource = command.resource;
-        let Some(present) = tables.resources.get(&resource.uri) else { return Ok(ResourceUpdated::Unknown) };
-        let created_at = present.created_at;
-        if let Some(name) = tables.scope_taken(&resource) {
-            return Ok(ResourceUpdated::ScopeTaken(name));
-        }
-        tables.resources.insert(resource.uri.clone(), Resource { created_at, ..resource });
-        tables.record(command.event);
-        Ok(ResourceUpdated::Stored)
+        Ok(self.tables().update_resource(command))
     }
 
     async fn delete_resource(&self, command: DeleteResource) -> Result<bool, StoreError> {
+        Ok(self.tables().delete_resource(command))
+    }
+
+    async fn if_resource_unchanged(
+        &self,
+        command: IfResourceUnchanged,
+    ) -> Result<ResourceUpdated, StoreError> {
         let mut tables = self.tables();
-        let is_deleted = tables.resources.remove(&command.uri).is_some();
-        if is_deleted {
-            tables.record(command.event);
+        if tables.resources.get(&command.read.uri) != Some(&command.read) {
+            return Ok(ResourceUpdated::Unknown);
         }
-        Ok(is_deleted)
+        Ok(match command.change {
+            DeclarationChange::Update(change) => tables.update_resource(change),
+            DeclarationChange::Delete(change) => match tables.delete_resource(change) {
+                true => ResourceUpdated::Stored,
+                false => ResourceUpdated::Unknown,
+            },
+        })
     }
 
     async fn list_resources(&self) -> Result<Vec<Resource>, StoreError> {
@@ -71,6 +74,26 @@ impl ResourceStore for MemoryStorage {
 }
 
 impl Tables {
+    fn update_resource(&mut self, command: UpdateResource) -> ResourceUpdated {
+        let resource = command.resource;
+        let Some(present) = self.resources.get(&resource.uri) else { return ResourceUpdated::Unknown };
+        let created_at = present.created_at;
+        if let Some(name) = self.scope_taken(&resource) {
+            return ResourceUpdated::ScopeTaken(name);
+        }
+        self.resources.insert(resource.uri.clone(), Resource { created_at, ..resource });
+        self.record(command.event);
+        ResourceUpdated::Stored
+    }
+
+    fn delete_resource(&mut self, command: DeleteResource) -> bool {
+        let is_deleted = self.resources.remove(&command.uri).is_some();
+        if is_deleted {
+            self.record(command.event);
+        }
+        is_deleted
+    }
+
     /// A scope of this resource whose name another resource has.
     fn scope_taken(&self, resource: &Resource) -> Option<ScopeName> {
         let others = || self.resources.values().filter(|other| other.uri != resource.uri);

@@ -154,6 +154,11 @@ impl Body {
         }
     }
 
+    /// The body as it was sent.
+    pub(crate) const fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
     /// Reads JSON. An error names the field.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         if depth(&self.bytes) > MAX_DEPTH {

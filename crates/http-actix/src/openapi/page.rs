@@ -1,7 +1,7 @@
 //! `GET /docs`: the page where people read and try out the API. All that there is to read is in the HTML, made
 //! from the document. A script adds the forms that try it out.
 
-mod contents;
+pub(crate) mod contents;
 pub(crate) mod description;
 
 use actix_web::web::Data;
@@ -26,6 +26,10 @@ pub(crate) async fn show(state: Data<AppState>, request: HttpRequest) -> Result<
 
 fn make(state: &AppState, language: Language) -> Result<Asset, ApiError> {
     let document = super::document(&state.context.policy.public_url);
-    let contents = contents::contents(&document, &state.pages.templates, language);
+    let base = state.context.policy.public_url.path();
+    let (document_path, metadata_path) =
+        (format!("{base}/openapi.json"), format!("{base}/.well-known/oauth-authorization-server"));
+    let contents =
+        contents::contents(&document, &state.pages.templates, language, &document_path, Some(&metadata_path));
     state.pages.for_everyone(language, Name::Docs, &contents).map_err(ApiError::server_error)
 }

@@ -3,7 +3,7 @@
 //! or two of rules has a file of its own.
 
 mod authorization_request;
-mod clients;
+pub(crate) mod clients;
 mod discovery;
 mod tokens;
 

@@ -27,7 +27,7 @@ use crate::state::AppState;
 
 const MAX_TARGET: usize = 16 * 1024;
 const MAX_HEAD: usize = 16 * 1024;
-const REQUEST_ID: &str = "x-request-id";
+pub(crate) const REQUEST_ID: &str = "x-request-id";
 
 #[derive(Debug, thiserror::Error)]
 #[error("a handler panicked")]
@@ -80,7 +80,7 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
     Ok(response.map_body(|_, body| in_pieces(body)))
 }
 
-fn request_id(request: &ServiceRequest, state: &AppState) -> String {
+pub(crate) fn request_id(request: &ServiceRequest, state: &AppState) -> String {
     let given = header_text(request.headers(), REQUEST_ID);
     let is_plain = |id: &&str| {
         (1..=64).contains(&id.len())
@@ -92,7 +92,7 @@ fn request_id(request: &ServiceRequest, state: &AppState) -> String {
     }
 }
 
-fn check_size(request: &ServiceRequest) -> Result<(), ApiError> {
+pub(crate) fn check_size(request: &ServiceRequest) -> Result<(), ApiError> {
     let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
     if target > MAX_TARGET {
         return Err(ApiError::invalid_request("the address is longer than 16 KiB")
@@ -126,7 +126,7 @@ fn as_page_for_browsers(response: ServiceResponse<BoxBody>, state: &AppState) ->
 }
 
 /// Our paths contain nothing longer than a client id. Longer paths are not ours, and are cut.
-fn shown_path(path: &str) -> String {
+pub(crate) fn shown_path(path: &str) -> String {
     path.chars().filter(|character| !character.is_control()).take(100).collect()
 }
 

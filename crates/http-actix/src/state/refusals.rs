@@ -14,7 +14,7 @@ use super::AppState;
 use crate::error::{About, ApiError};
 
 /// The target of these lines. It is part of the text format, so it names no module.
-const TARGET: &str = "countersign::refusals";
+pub(crate) const TARGET: &str = "countersign::refusals";
 
 /// The most bytes of a sentence in a line. Journals and log shippers cut longer lines to pieces, and the second
 /// piece would begin with what the request brought along.

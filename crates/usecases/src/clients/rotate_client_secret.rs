@@ -25,7 +25,7 @@ pub struct RotatedSecret {
 /// Why the client has no new secret.
 #[derive(Debug, thiserror::Error)]
 pub enum RotateClientSecretError {
-    /// There is no such client.
+    /// There is no such client, or it is no longer as it was read.
     #[error("no client has this id")]
     Unknown,
     /// The client has no secret, because it is public or authenticates with keys.
@@ -81,6 +81,9 @@ pub(crate) async fn replace_client_secret(
         if management.clients.rotate_secret(command).await? {
             let cut_short = secrets.living_old(now).map(|OldSecret { expires_at, .. }| expires_at);
             return Ok(RotatedSecret { secret, old_expires_at, cut_short });
+        }
+        if management.clients.are_guarded() {
+            return Err(RotateClientSecretError::Unknown);
         }
         // Another rotation was faster, so that each turn means one that succeeded; or the client is gone.
     }

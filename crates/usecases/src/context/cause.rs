@@ -1,40 +1,10 @@
-//! Who does something, and from where: what an event tells beside what happened.
+//! What is kept of what happened, and how the event of an act is made.
 
-use countersign_domain::event::Details;
-use countersign_domain::event::{Actor, Event, EventKind};
+pub use countersign_domain::event::{Cause, SERVER};
+use countersign_domain::event::{Details, Event, EventKind};
 use countersign_domain::id::EventId;
-use countersign_domain::peer_address::PeerAddress;
 use countersign_ports::{Entropy, EntropyExt};
 use time::{Duration, OffsetDateTime};
-
-/// Who does something, and from where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cause {
-    /// Who does it.
-    pub actor: Actor,
-    /// Where the request came from: as much of the address as [`EventPolicy::whole_addresses`] says.
-    pub address: Option<PeerAddress>,
-    /// The same for log lines, whose setting is another.
-    pub logged_address: Option<PeerAddress>,
-    /// The id of the request, as in the log.
-    pub request: Option<String>,
-}
-
-impl Cause {
-    /// Something that nobody sent a request for.
-    pub const fn of(actor: Actor) -> Self {
-        Self { actor, address: None, logged_address: None, request: None }
-    }
-
-    /// The cause of what the server does about the same request by itself.
-    #[must_use]
-    pub fn by_server(&self) -> Self {
-        Self { actor: Actor::Server, ..self.clone() }
-    }
-}
-
-/// What the server does by itself.
-pub static SERVER: Cause = Cause::of(Actor::Server);
 
 /// What the operator decided about events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use countersign_ports::{
     ChangeAccess, ChangeResources, ClientStore, Clock, DeleteClient, RegisterClient, Registered,
     RotateSecret, SecretRecord, StoreError, UpdateClient,
 };
+use countersign_ports::{ClientChange, IfClientUnchanged};
 use time::OffsetDateTime;
 
 use super::moment::{until_forgotten, used_until};
@@ -35,6 +37,14 @@ pub struct Clients {
     clock: Arc<dyn Clock>,
     by_id: Arc<RwLock<HashMap<ClientId, Remembered>>>,
     uses: Arc<SecretUses>,
+    guard: Option<Arc<Guard>>,
+}
+
+/// A client as somebody read it who changes it only if it is still like that.
+struct Guard {
+    read: Client,
+    /// It was like that, and was changed. What belongs to the same change follows.
+    is_past: AtomicBool,
 }
 
 struct Remembered {
@@ -46,7 +56,31 @@ struct Remembered {
 impl Clients {
     /// Owns the clients of a storage. Uses the clock to wait and to forget.
     pub fn new(storage: Arc<dyn ClientStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { storage, clock, by_id: Arc::default(), uses: Arc::default() }
+        Self { storage, clock, by_id: Arc::default(), uses: Arc::default(), guard: None }
+    }
+
+    /// The same clients for one change of one of them: it is only carried out if the client is still as it was
+    /// read. If it is not, it counts as unknown. Of two who read the same, one changes it.
+    #[must_use]
+    pub fn only_if_still(&self, read: Client) -> Self {
+        let guard = Guard { read, is_past: AtomicBool::new(false) };
+        Self { guard: Some(Arc::new(guard)), ..self.clone() }
+    }
+
+    /// Is a change only carried out if the client is as it was read?
+    pub(crate) const fn are_guarded(&self) -> bool {
+        self.guard.is_some()
+    }
+
+    /// Carries out a change if there is no guard or the client is as it was read; `None` if there is no guard.
+    async fn guarded(&self, change: impl FnOnce() -> ClientChange) -> Option<Result<bool, StoreError>> {
+        let guard = self.guard.as_ref().filter(|guard| !guard.is_past.load(Ordering::Relaxed))?;
+        let command = IfClientUnchanged { read: guard.read.clone(), change: change() };
+        let changed = self.storage.if_client_unchanged(command).await;
+        if matches!(changed, Ok(true)) {
+            guard.is_past.store(true, Ordering::Relaxed);
+        }
+        Some(changed)
     }
 
     /// Finds a client as it is, or as it was a moment ago if its change has not been answered yet.
@@ -82,7 +116,10 @@ impl Clients {
     /// Replaces everything about a client except its id, its `created_at`, its secrets and the resources that
     /// the operator opened to it. The answer says whether the client exists. By then no replica uses the old values.
     pub async fn update(&self, command: UpdateClient) -> Result<bool, StoreError> {
-        let updated = self.storage.update_client(command).await;
+        let updated = match self.guarded(|| ClientChange::Update(Box::new(command.clone()))).await {
+            Some(updated) => updated,
+            None => self.storage.update_client(command).await,
+        };
         // After an error too: the change may have been stored.
         self.wait_until_forgotten().await;
         updated
@@ -91,7 +128,11 @@ impl Clients {
     /// Opens resources to a client, or closes them. The answer says whether the client exists. By then every
     /// replica knows the change.
     pub async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
-        let changed = self.storage.change_resources(command).await;
+        let change = || ClientChange::Resources(command.clone());
+        let changed = match self.guarded(change).await {
+            Some(changed) => changed,
+            None => self.storage.change_resources(command).await,
+        };
         self.wait_until_forgotten().await;
         changed
     }
@@ -99,7 +140,11 @@ impl Clients {
     /// Decides whom a client lets in. The answer says whether the client exists. By then every replica knows
     /// the change.
     pub async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
-        let changed = self.storage.change_access(command).await;
+        let change = || ClientChange::Access(command.clone());
+        let changed = match self.guarded(change).await {
+            Some(changed) => changed,
+            None => self.storage.change_access(command).await,
+        };
         self.wait_until_forgotten().await;
         changed
     }
@@ -107,7 +152,10 @@ impl Clients {
     /// Gives a client a new secret, if the replaced one is its current one. The answer says whether it was. By
     /// then every replica knows the new secret, and refuses the ones that ended.
     pub async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
-        let rotated = self.storage.rotate_secret(command).await;
+        let rotated = match self.guarded(|| ClientChange::Secret(command.clone())).await {
+            Some(rotated) => rotated,
+            None => self.storage.rotate_secret(command).await,
+        };
         if !matches!(rotated, Ok(false)) {
             self.wait_until_forgotten().await;
         }
@@ -150,7 +198,12 @@ impl Clients {
     /// no replica knows it.
     pub async fn delete(&self, command: DeleteClient) -> Result<bool, StoreError> {
         let id = command.id;
-        let deleted = self.storage.delete_client(command).await;
+        let deleted = match self.guarded(|| ClientChange::Delete(command.clone())).await {
+            // Somebody changed it: it stays.
+            Some(Ok(false)) => return Ok(false),
+            Some(deleted) => deleted,
+            None => self.storage.delete_client(command).await,
+        };
         self.wait_until_forgotten().await;
         let deleted = deleted?;
         // In the meantime, a replica that remembered the client may have signed somebody in to it.

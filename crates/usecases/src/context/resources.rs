@@ -8,11 +8,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use countersign_domain::resource::{Catalog, ResourceRules, ResourceScope};
+use countersign_domain::resource::{Catalog, Resource, ResourceRules, ResourceScope};
 use countersign_domain::scope::{ScopeName, ScopeSet};
 use countersign_ports::{
-    Clock, CreateResource, DeleteResource, FindUses, ResourceCreated, ResourceStore, ResourceUpdated,
-    ResourceUses, StoreError, UpdateResource,
+    Clock, CreateResource, DeclarationChange, DeleteResource, FindUses, IfResourceUnchanged, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, StoreError, UpdateResource,
 };
 
 use super::moment::{Moment, until_forgotten};
@@ -26,12 +26,21 @@ pub struct Resources {
     storage: Arc<dyn ResourceStore>,
     clock: Arc<dyn Clock>,
     known: Arc<Moment<Arc<Catalog>>>,
+    /// The resource as somebody read it who changes it only if it is still like that.
+    guard: Option<Arc<Resource>>,
 }
 
 impl Resources {
     /// Owns the resources of a storage. Uses the clock to wait and to forget.
     pub fn new(storage: Arc<dyn ResourceStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { storage, clock, known: Arc::default() }
+        Self { storage, clock, known: Arc::default(), guard: None }
+    }
+
+    /// The same resources for one change of one of them: it is only carried out if the resource is still as it was
+    /// read. If it is not, it counts as unknown. Of two who read the same, one changes it.
+    #[must_use]
+    pub fn only_if_still(&self, read: Resource) -> Self {
+        Self { guard: Some(Arc::new(read)), ..self.clone() }
     }
 
     /// All resources as they are, or as they were a moment ago if their change has not been answered yet.
@@ -66,7 +75,10 @@ impl Resources {
     /// Replaces everything about a resource except its URI and its `created_at`. By the time of the answer no
     /// replica uses the old values.
     pub async fn update(&self, command: UpdateResource) -> Result<ResourceUpdated, StoreError> {
-        let updated = self.storage.update_resource(command).await;
+        let updated = match &self.guard {
+            None => self.storage.update_resource(command).await,
+            Some(read) => self.if_unchanged(read, DeclarationChange::Update(command)).await,
+        };
         // After an error too: the change may have been stored.
         self.wait_until_forgotten().await;
         updated
@@ -74,7 +86,13 @@ impl Resources {
 
     /// Deletes a resource with its scopes. The answer says whether it existed. By then no replica knows it.
     pub async fn delete(&self, command: DeleteResource) -> Result<bool, StoreError> {
-        let deleted = self.storage.delete_resource(command).await;
+        let deleted = match &self.guard {
+            None => self.storage.delete_resource(command).await,
+            Some(read) => {
+                let deleted = self.if_unchanged(read, DeclarationChange::Delete(command)).await;
+                deleted.map(|deleted| deleted == ResourceUpdated::Stored)
+            }
+        };
         self.wait_until_forgotten().await;
         deleted
     }
@@ -82,6 +100,15 @@ impl Resources {
     /// Counts who uses a resource or some of its scopes.
     pub async fn find_uses(&self, question: FindUses) -> Result<ResourceUses, StoreError> {
         self.storage.find_uses(question).await
+    }
+
+    async fn if_unchanged(
+        &self,
+        read: &Resource,
+        change: DeclarationChange,
+    ) -> Result<ResourceUpdated, StoreError> {
+        let command = IfResourceUnchanged { read: read.clone(), change };
+        self.storage.if_resource_unchanged(command).await
     }
 
     async fn wait_until_forgotten(&self) {

@@ -26,6 +26,7 @@ use crate::clients::change_client::{ChangeClientError, change_client};
 use crate::clients::declare_resource::{
     DeclareResourceError, create_resource, delete_resource, update_resource,
 };
+use crate::clients::delete_client::remove_client;
 use crate::clients::open_resource::{OpenResourceError, close_resources, open_resources};
 use crate::clients::register_client::{Given, Opened, RegisterClientError, register_declared};
 use crate::clients::rotate_client_secret::{RotateClientSecretError, replace_client_secret};
@@ -36,7 +37,7 @@ use crate::people::change_access::{ChangeAccessError, change_access};
 use crate::people::create_group::{CreateGroupError, create_group};
 use crate::people::delete_group::{DeleteGroupError, delete_group};
 use crate::people::remove_members::{RemoveMembersError, remove_members};
-use crate::people::retitle_group::retitle_group;
+use crate::people::retitle_group::{RetitleGroupError, retitle_group};
 
 /// Something that a run did.
 #[derive(Clone, Copy, Debug)]
@@ -170,7 +171,7 @@ impl Run<'_> {
             }
             What::Client(planned) => match &**planned {
                 PlannedClient::Deleted(client) => {
-                    if self.management.clients.delete(client.id).await? {
+                    if remove_client(self.management, client.id).await? {
                         (self.witness)(Act::ClientDeleted(client.id));
                     }
                     self.forget(vec![change.thing.clone()]).await
@@ -204,9 +205,11 @@ impl Run<'_> {
                 self.add(change, name, members).await
             }
             PlannedGroup::Kept { name, title: Some((_, title)), .. } => {
-                if !retitle_group(self.management, name.clone(), title.clone()).await? {
-                    return Err(Stopped::Overtaken);
-                }
+                let retitled = retitle_group(self.management, name, title.clone(), None).await;
+                retitled.map_err(|error| match error {
+                    RetitleGroupError::GroupUnknown => Stopped::Overtaken,
+                    RetitleGroupError::Store(error) => Stopped::Store(error),
+                })?;
                 (self.witness)(Act::GroupRetitled(name));
                 Ok(())
             }
@@ -369,7 +372,7 @@ impl Run<'_> {
 
     async fn delete_groups(self, change: &Change) -> Result<(), Stopped> {
         let What::Group(PlannedGroup::Deleted(name)) = &change.what else { return Ok(()) };
-        match delete_group(self.management, name, true).await {
+        match delete_group(self.management, name, true, None).await {
             Ok(_) => (self.witness)(Act::GroupDeleted(name)),
             Err(DeleteGroupError::GroupUnknown | DeleteGroupError::InUse(_)) => {}
             Err(DeleteGroupError::Store(error)) => return Err(error.into()),

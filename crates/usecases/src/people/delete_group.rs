@@ -4,7 +4,7 @@ use countersign_domain::client::Client;
 use countersign_domain::event::{Details, EventKind};
 use countersign_domain::group::GroupName;
 use countersign_domain::scope::ScopeName;
-use countersign_ports::{CountedGroup, DeleteGroup, StoreError};
+use countersign_ports::{CountedGroup, DeleteGroup, GroupChange, IfGroupUnchanged, StoreError};
 
 use super::clients_for;
 use crate::Management;
@@ -33,7 +33,7 @@ impl GroupUse {
 /// Why the group is still there.
 #[derive(Debug, thiserror::Error)]
 pub enum DeleteGroupError {
-    /// There is no such group.
+    /// There is no such group, or it is no longer as it was read.
     #[error("there is no such group")]
     GroupUnknown,
     /// It has members, or a rule or a scope names it, and nobody said to delete it all the same.
@@ -45,11 +45,12 @@ pub enum DeleteGroupError {
 }
 
 /// Deletes a group with its memberships. One that is in use is only deleted by force. The answer says what
-/// it was good for.
+/// it was good for. With a group that was read before, it is only deleted if it is still like that.
 pub async fn delete_group(
     management: Management<'_>,
     name: &GroupName,
     by_force: bool,
+    read: Option<CountedGroup>,
 ) -> Result<GroupUse, DeleteGroupError> {
     let counted = management.storage.find_group(name).await?.ok_or(DeleteGroupError::GroupUnknown)?;
     let clients = clients_for(management, name).await?;
@@ -62,7 +63,15 @@ pub async fn delete_group(
     let event = management.event(management.clock.now(), EventKind::GroupDeleted, |event| {
         event.details = Details::default().text("group", name);
     });
-    if !management.storage.delete_group(DeleteGroup { name: name.clone(), event }).await? {
+    let command = DeleteGroup { name: name.clone(), event };
+    let deleted = match read {
+        None => management.storage.delete_group(command).await?,
+        Some(read) => {
+            let change = GroupChange::Delete(command);
+            management.storage.if_group_unchanged(IfGroupUnchanged { read, change }).await?
+        }
+    };
+    if !deleted {
         return Err(DeleteGroupError::GroupUnknown);
     }
     Ok(found)

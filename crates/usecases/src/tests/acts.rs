@@ -144,11 +144,12 @@ impl Scene {
     }
 }
 
-type Played = Pin<Box<dyn Future<Output = Scene>>>;
+/// Plays an act, and gives the scene back.
+type Play = fn(Scene) -> Pin<Box<dyn Future<Output = Scene>>>;
 
 macro_rules! acts {
     ($($room:ident { $($act:ident,)* })*) => {
-        const ACTS: &[(&str, fn(Scene) -> Played)] = &[
+        const ACTS: &[(&str, Play)] = &[
             $($((concat!(stringify!($room), "::", stringify!($act)), |mut scene| Box::pin(async move {
                 $room::$act(&mut scene).await;
                 scene

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use countersign_conformance::memory::MemoryStorage;
+use countersign_domain::admin_key::AdminKey;
 use countersign_domain::admission::{Block, Standing};
 use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::client::Client;
@@ -18,7 +19,7 @@ use countersign_domain::event::{Event, Pseudonym};
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::group::{GroupName, Membership};
-use countersign_domain::id::{ClientId, EventId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::id::{AdminKeyId, ClientId, EventId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::RefreshSnapshot;
@@ -43,6 +44,10 @@ use countersign_ports::{
     SecretRecord, SecretUse, SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut,
     SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
     UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
+};
+use countersign_ports::{
+    AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, IfClientUnchanged, IfGroupUnchanged,
+    IfResourceUnchanged, RequestBegun, RevokeAdminKey,
 };
 use time::OffsetDateTime;
 
@@ -145,6 +150,7 @@ breakable!(ClientStore {
     note_secret_uses(uses: Vec<SecretUse>) -> ();
     secrets_of(client: ClientId) -> Vec<SecretRecord>;
     delete_client(command: DeleteClient) -> bool;
+    if_client_unchanged(command: IfClientUnchanged) -> bool;
     find_client(id: ClientId) -> Option<Client>;
     list_clients(after: Option<ClientId>, limit: u32) -> Vec<Client>;
 });
@@ -152,8 +158,17 @@ breakable!(ResourceStore {
     create_resource(command: CreateResource) -> ResourceCreated;
     update_resource(command: UpdateResource) -> ResourceUpdated;
     delete_resource(command: DeleteResource) -> bool;
+    if_resource_unchanged(command: IfResourceUnchanged) -> ResourceUpdated;
     list_resources() -> Vec<Resource>;
     find_uses(question: FindUses) -> ResourceUses;
+});
+breakable!(AdminKeyStore {
+    create_admin_key(command: CreateAdminKey) -> AdminKeyCreated;
+    revoke_admin_key(command: RevokeAdminKey) -> bool;
+    note_admin_key_use(id: AdminKeyId, used_at: OffsetDateTime) -> ();
+    find_admin_key(id: AdminKeyId) -> Option<AdminKey>;
+    list_admin_keys() -> Vec<AdminKey>;
+    begin_request(command: BeginRequest) -> RequestBegun;
 });
 breakable!(LoginStore { complete_login(command: CompleteLogin) -> LoginCompleted; });
 breakable!(WalletStore {
@@ -198,6 +213,10 @@ impl GroupStore for Breakable {
     async fn delete_group(&self, command: DeleteGroup) -> Result<bool, StoreError> {
         self.call("delete_group").await?;
         self.inner.delete_group(command).await
+    }
+
+    async fn if_group_unchanged(&self, command: IfGroupUnchanged) -> Result<bool, StoreError> {
+        self.inner.if_group_unchanged(command).await
     }
 
     async fn find_group(&self, name: &GroupName) -> Result<Option<CountedGroup>, StoreError> {

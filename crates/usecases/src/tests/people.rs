@@ -210,16 +210,16 @@ async fn a_group_that_is_in_use_is_deleted_by_force_alone() {
     let stored = look_up_client(management, &client.id).await.unwrap();
     let rule = Some(AccessRule::Groups(vec![staff.clone()]));
     change_access(management, stored, rule, Some(Release::Groups(vec![guests.clone()]))).await.unwrap();
-    delete_group(management, &guests, false).await.unwrap();
-    match delete_group(management, &staff, false).await {
+    delete_group(management, &guests, false, None).await.unwrap();
+    match delete_group(management, &staff, false, None).await {
         Err(DeleteGroupError::InUse(found)) => {
             assert_eq!((found.counted.users, found.counted.wallets, found.is_default), (0, 0, false));
             assert_eq!(found.clients.len(), 1);
         }
         other => panic!("{other:?}"),
     }
-    assert_eq!(delete_group(management, &staff, true).await.unwrap().clients.len(), 1);
-    let gone = delete_group(management, &staff, true).await;
+    assert_eq!(delete_group(management, &staff, true, None).await.unwrap().clients.len(), 1);
+    let gone = delete_group(management, &staff, true, None).await;
     assert!(matches!(gone, Err(DeleteGroupError::GroupUnknown)));
 
     create_group(management, staff.clone(), None).await.unwrap();
@@ -228,7 +228,7 @@ async fn a_group_that_is_in_use_is_deleted_by_force_alone() {
     let (management, everyone) = (world.context.management(), Some(AccessRule::Everyone));
     let stored = look_up_client(management, &client.id).await.unwrap();
     change_access(management, stored, everyone, None).await.unwrap();
-    match delete_group(management, &staff, false).await {
+    match delete_group(management, &staff, false, None).await {
         Err(DeleteGroupError::InUse(found)) => assert!(found.is_default && found.clients.is_empty()),
         other => panic!("{other:?}"),
     }

@@ -58,6 +58,16 @@ fn each_setting_says_what_it_takes() {
         ("REFRESH_GRACE", "61", "too large; refresh_grace takes seconds, 0 to 60"),
         ("METRICS", "yes", "\"yes\": neither on nor off; metrics takes on or off"),
         (
+            "ADMIN_LISTEN",
+            "localhost:9091",
+            "\"localhost:9091\": not an IP address with a port; admin_listen takes an IP address and a port",
+        ),
+        (
+            "ADMIN_LISTEN",
+            "127.0.0.1:8080",
+            "the server itself listens there (bind): it needs its own; admin_listen takes an IP address",
+        ),
+        (
             "METRICS_LISTEN",
             "localhost:9090",
             "\"localhost:9090\": not an IP address with a port; metrics_listen takes an IP address and a port",

@@ -96,3 +96,27 @@ fn b_073_a_settings_file_with_a_secret_that_others_may_read_is_told_of() {
     assert!(password.len() == 1 && !password[0].contains("hunter2"), "{password:?}");
     assert!(start().file("code_ttl = 30").config().warnings.is_empty());
 }
+
+#[test]
+fn an_admin_interface_that_strangers_reach_is_told_of() {
+    for far in
+        ["0.0.0.0:9091", "192.0.2.7:9091", "[::]:9091", "[2001:db8::1]:9091", "[::ffff:192.0.2.7]:9091"]
+    {
+        let told = warning(&start().variable("COUNTERSIGN_ADMIN_LISTEN", far));
+        assert!(told.starts_with("admin_listen: ") && told.contains(far) && told.contains("TLS"), "{told}");
+    }
+    for near in ["127.0.0.1:9091", "10.1.2.3:9091", "192.168.0.1:9091", "[::1]:9091", "[fd00::1]:9091"] {
+        let none: Vec<String> = Vec::new();
+        assert_eq!(warnings(&start().variable("COUNTERSIGN_ADMIN_LISTEN", near)), none, "{near}");
+    }
+}
+
+#[test]
+fn the_admin_interface_and_the_metrics_each_need_a_listener() {
+    let both = start()
+        .variable("COUNTERSIGN_ADMIN_LISTEN", "127.0.0.1:9091")
+        .variable("COUNTERSIGN_METRICS_LISTEN", "127.0.0.1:9091");
+    let mistakes = both.mistakes();
+    assert!(mistakes.concat().contains("the metrics are served there: it needs its own"), "{mistakes:?}");
+    assert_eq!(start().config().admin, None, "there is none unless it is set");
+}

@@ -13,7 +13,11 @@ const IN_EVERY_ANSWER: [&str; 2] = ["X-Request-Id", "Cache-Control"];
 
 /// The context of the template.
 #[derive(Serialize)]
-pub(super) struct Contents<'a> {
+pub(crate) struct Contents<'a> {
+    /// Where the document is.
+    document: &'a str,
+    /// Where the metadata of the server are, on the page of the public interface.
+    metadata: Option<&'a str>,
     introduction: Vec<&'a str>,
     headers: Vec<Header<'a>>,
     groups: Vec<Group<'a>>,
@@ -107,10 +111,12 @@ struct Case<'a> {
 }
 
 /// The operations of the document in their groups.
-pub(super) fn contents<'a>(
+pub(crate) fn contents<'a>(
     document: &'a Value,
     templates: &'a Templates,
     language: Language,
+    document_path: &'a str,
+    metadata_path: Option<&'a str>,
 ) -> Contents<'a> {
     let reader = Reader { document, templates, language };
     let mut steps = Vec::new();
@@ -138,6 +144,8 @@ pub(super) fn contents<'a>(
         groups.push(Group { kind, title, text: text(&tag["description"]), operations });
     }
     Contents {
+        document: document_path,
+        metadata: metadata_path,
         introduction: text(&document["info"]["description"]).split("\n\n").collect(),
         headers: reader.headers(),
         groups,

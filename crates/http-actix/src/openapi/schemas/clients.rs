@@ -15,7 +15,7 @@ const APP_ADDRESS: &str = r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:(/[A-Za-z0-9_~-][A-
 const HIDDEN: &str = r"\u0000-\u001F\u007F-\u00A0\u00AD\u034F\u061C\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F\u2000-\u200F\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFDD0-\uFDEF\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFC\uFFFE\uFFFF";
 
 /// Text that people can read: no control, invisible or bidirectional characters, and more than spaces.
-fn readable() -> String {
+pub(crate) fn readable() -> String {
     format!("^[^{HIDDEN}]*[^\\s{HIDDEN}][^{HIDDEN}]*$")
 }
 

@@ -162,7 +162,7 @@ fn the_description_s_script_gets_its_texts_from_an_attribute() {
         &templates,
         Language::English,
         Name::Docs,
-        &json!({"introduction": [], "headers": [], "groups": []}),
+        &json!({"document": "/openapi.json", "introduction": [], "headers": [], "groups": []}),
     );
     assert!(html.contains(r#""open_tab":"Open in a new tab""#), "{html}");
 }

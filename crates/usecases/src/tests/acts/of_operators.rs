@@ -147,8 +147,8 @@ pub(super) async fn groups(scene: &mut Scene) {
     create_group(management, group("staff"), title).await.unwrap();
     scene.world.advance(Duration::seconds(1));
     create_group(management, group("staff"), None).await.unwrap_err();
-    delete_group(management, &group("others"), true).await.unwrap_err();
-    delete_group(management, &group("staff"), false).await.unwrap();
+    delete_group(management, &group("others"), true, None).await.unwrap_err();
+    delete_group(management, &group("staff"), false, None).await.unwrap();
     let told = [EventKind::GroupCreated, EventKind::GroupDeleted]
         .map(|kind| Told::of(kind, &scene.operator, json!({ "group": "staff" })));
     scene.told(&told).await;

@@ -20,7 +20,14 @@ fn templates() -> Templates {
 
 fn html(language: Language) -> String {
     let (document, templates) = (document(), templates());
-    templates.render(language, Name::Docs, None, &contents(&document, &templates, language)).unwrap()
+    templates
+        .render(
+            language,
+            Name::Docs,
+            None,
+            &contents(&document, &templates, language, "/openapi.json", Some("/metadata")),
+        )
+        .unwrap()
 }
 
 /// What stands in an attribute, wherever the page has it.
@@ -32,7 +39,7 @@ fn all(html: &str, attribute: &str) -> Vec<String> {
 #[test]
 fn every_operation_is_shown_once_or_once_for_each_of_its_steps() {
     let (document, templates) = (document(), templates());
-    let contents = contents(&document, &templates, Language::English);
+    let contents = contents(&document, &templates, Language::English, "/openapi.json", None);
     let mut shown: Vec<_> =
         contents.groups.iter().flat_map(|group| &group.operations).map(|each| each.operation).collect();
     let mut wanted = Vec::new();
@@ -56,7 +63,7 @@ fn every_operation_is_shown_once_or_once_for_each_of_its_steps() {
 #[test]
 fn each_step_of_one_operation_has_its_own_title_and_example() {
     let (document, templates) = (document(), templates());
-    let contents = contents(&document, &templates, Language::English);
+    let contents = contents(&document, &templates, Language::English, "/openapi.json", None);
     let tokens: Vec<_> =
         contents.groups[0].operations.iter().filter(|step| step.path == "/oauth/token").collect();
     let shown: Vec<_> = tokens.iter().map(|step| (step.id.as_str(), step.title, step.example)).collect();

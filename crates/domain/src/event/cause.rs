@@ -1,0 +1,33 @@
+//! Who does something, and from where: what an event tells beside what happened.
+
+use super::Actor;
+use crate::peer_address::PeerAddress;
+
+/// Who does something, and from where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// Who does it.
+    pub actor: Actor,
+    /// Where the request came from: as much of the address as the operator wants in events.
+    pub address: Option<PeerAddress>,
+    /// The same for log lines, whose setting is another.
+    pub logged_address: Option<PeerAddress>,
+    /// The id of the request, as in the log.
+    pub request: Option<String>,
+}
+
+impl Cause {
+    /// Something that nobody sent a request for.
+    pub const fn of(actor: Actor) -> Self {
+        Self { actor, address: None, logged_address: None, request: None }
+    }
+
+    /// The cause of what the server does about the same request by itself.
+    #[must_use]
+    pub fn by_server(&self) -> Self {
+        Self { actor: Actor::Server, ..self.clone() }
+    }
+}
+
+/// What the server does by itself.
+pub static SERVER: Cause = Cause::of(Actor::Server);

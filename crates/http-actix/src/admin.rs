@@ -1,0 +1,173 @@
+//! The admin interface: what the command line can do, for programs, as JSON below `/admin/api/v1` on a listener of its
+//! own (docs/admin-api.md).
+//!
+//! [`operations`] is the one table: routes, scopes and the OpenAPI document are made of it. A request reaches a
+//! handler after [`admit`] found its key good and its scope enough. Handlers call the use-cases that the command line
+//! calls. There are no cookies here and nothing for pages of other sites.
+
+mod admit;
+mod clients;
+mod description;
+mod edge;
+mod events;
+mod groups;
+mod keys;
+mod operations;
+mod page;
+mod problem;
+mod read;
+mod resources;
+mod schemas;
+#[cfg(test)]
+mod tests;
+mod users;
+mod who;
+
+use std::fmt;
+use std::io;
+use std::net::TcpListener;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use actix_web::dev::{Server, ServerHandle};
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, Data, PathConfig, ServiceConfig};
+use actix_web::{App, HttpServer, Resource};
+use countersign_domain::repeat_key::RepeatKey;
+use countersign_ports::KeyRing;
+use countersign_usecases::Management;
+
+use self::admit::Caller;
+pub use self::description::admin_openapi_json;
+use self::operations::{BASE, OPERATIONS, Operation};
+use self::problem::Problem;
+use crate::page::in_each_language::InEachLanguage;
+use crate::page::templates::Asset;
+use crate::server::Running;
+use crate::state::AppState;
+
+/// A client must send the head of a request within this time, as on the public listener.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How many connections there may be. The public listener has its own.
+const CONNECTIONS: usize = 256;
+
+/// What the admin interface needs besides what the server has.
+#[derive(Clone)]
+pub struct AdminSettings {
+    /// The signing keys.
+    pub keys: Arc<dyn KeyRing>,
+    /// From which ids and secrets are made that a repeated request gets again.
+    pub repeat_key: RepeatKey,
+}
+
+impl fmt::Debug for AdminSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AdminSettings").finish_non_exhaustive()
+    }
+}
+
+/// What the handlers share.
+pub(crate) struct AdminState {
+    app: Data<AppState>,
+    settings: AdminSettings,
+    /// The OpenAPI document, made at the first request.
+    openapi: OnceLock<Asset>,
+    /// The same for people.
+    docs: InEachLanguage,
+}
+
+impl AdminState {
+    pub(crate) fn new(app: Data<AppState>, settings: AdminSettings) -> Self {
+        Self { app, settings, openapi: OnceLock::new(), docs: InEachLanguage::default() }
+    }
+
+    /// What the use-cases need, for what this key does.
+    fn management_for<'a>(&'a self, caller: &'a Caller) -> Management<'a> {
+        self.app.context.management_for(&caller.cause)
+    }
+
+    /// What the use-cases need to read.
+    fn management(&self) -> Management<'_> {
+        self.app.context.management()
+    }
+}
+
+/// A running admin interface.
+#[derive(Debug)]
+pub struct RunningAdmin(ServerHandle);
+
+impl RunningAdmin {
+    /// Accepts no new connections, and returns when the requests in flight have finished, or after `grace` at the
+    /// latest.
+    pub async fn stop(self, grace: Duration) {
+        // Requests that are still running end with the process. Nobody is left to be told about the timeout.
+        let _ = tokio::time::timeout(grace, self.0.stop(true)).await;
+    }
+}
+
+/// Serves the admin interface of a running server, and nothing else, on a bound listener.
+pub fn serve_admin(
+    running: &Running,
+    settings: AdminSettings,
+    listener: TcpListener,
+) -> io::Result<(RunningAdmin, Server)> {
+    let state = Data::new(AdminState::new(running.state(), settings));
+    let server = HttpServer::new(move || {
+        App::new().wrap(from_fn(edge::guard)).configure(|config| configure(config, &state))
+    });
+    let server = server
+        .workers(1)
+        .max_connections(CONNECTIONS)
+        .client_request_timeout(HEAD_TIMEOUT)
+        .client_disconnect_timeout(DISCONNECT_TIMEOUT)
+        .keep_alive(KEEP_ALIVE)
+        .disable_signals();
+    let server = server.listen(listener)?.run();
+    Ok((RunningAdmin(server.handle()), server))
+}
+
+/// The routes of the table, and the few pages.
+pub(crate) fn configure(config: &mut ServiceConfig, state: &Data<AdminState>) {
+    config.app_data(state.clone());
+    // What cannot be read as a name is not there.
+    config.app_data(PathConfig::default().error_handler(|_, _| Problem::nothing_here().into()));
+    let mut paths: Vec<&'static str> = OPERATIONS.iter().map(|operation| operation.path).collect();
+    paths.dedup();
+    for path in paths {
+        let at_path: Vec<&'static Operation> =
+            OPERATIONS.iter().filter(|operation| operation.path == path).collect();
+        config.service(resource(path, &at_path));
+    }
+    let base = state.app.context.policy.public_url.path();
+    for (path, route) in page::routes(base) {
+        let read_only = web::to(|| async { Err::<String, _>(Problem::method_not_allowed("GET, HEAD")) });
+        config.service(web::resource(path).route(route).default_service(read_only));
+    }
+    config.default_service(web::to(|| async { Err::<String, _>(Problem::nothing_here()) }));
+}
+
+/// A path with its operations. Nobody reaches one without a key, whatever the handler does.
+fn resource(
+    path: &str,
+    operations: &[&'static Operation],
+) -> Resource<
+    impl actix_web::dev::ServiceFactory<
+        actix_web::dev::ServiceRequest,
+        Config = (),
+        Response = actix_web::dev::ServiceResponse<actix_web::body::BoxBody>,
+        Error = actix_web::Error,
+        InitError = (),
+    > + use<>,
+> {
+    let allow = operations.iter().map(|operation| operation.method).collect::<Vec<_>>().join(", ");
+    let needed = operations.iter().map(|operation| (operation.method, operation.needs)).collect();
+    let routes = operations.iter().map(|operation| (operation.route)());
+    let resource = routes.fold(web::resource(format!("{BASE}{path}")), Resource::route);
+    let other = web::to(move || {
+        let refused = Problem::method_not_allowed(&allow);
+        async move { Err::<String, _>(refused) }
+    });
+    resource.app_data(admit::Needed(needed)).default_service(other).wrap(from_fn(admit::admit))
+}

@@ -1,0 +1,306 @@
+//! The schemas of what the admin interface reads and writes. Names, types, descriptions and required fields come from
+//! the types; rules about values are added here.
+
+use paperclip::v2::schema::Apiv2Schema;
+use serde_json::{Map, Value, json};
+
+use super::problem::ProblemBody;
+use super::{clients, events, groups, keys, resources, users};
+use crate::openapi::schemas::clients::readable;
+
+/// A name of a group.
+const GROUP: &str = "^[a-z][a-z0-9_.:-]{0,63}$";
+/// A rule of access.
+const RULE: &str = "^(default|everyone|nobody|groups:[a-z][a-z0-9_.:-]{0,63}(,[a-z][a-z0-9_.:-]{0,63})*)$";
+/// Groups to release.
+const RELEASE: &str = "^(rule|all|[a-z][a-z0-9_.:-]{0,63}(,[a-z][a-z0-9_.:-]{0,63})*)$";
+/// An address on the web.
+const ADDRESS: &str = "^https://[a-z]{1,20}\\.example(/[a-z0-9]{1,20}){0,3}$";
+
+pub(crate) fn all() -> Map<String, Value> {
+    let uuid = || json!({"format": "uuid"});
+    let time = || json!({"format": "date-time"});
+    let client = || answer::<clients::ClientBody>(&[("client_id", uuid()), ("created_at", time())]);
+    let block = || answer::<users::BlockBody>(&[("at", time())]);
+    let user_listed = || {
+        with(answer::<users::UserListed>(&[("id", uuid()), ("created_at", time())]), &[("blocked", block())])
+    };
+    let scope = answer::<resources::ScopeBody>(&[]);
+    let resource = || items(answer::<resources::ResourceBody>(&[]), "scopes", scope.clone());
+    let scope_request = request::<resources::ScopeRequest>(
+        &["name"],
+        &[
+            ("name", json!({"pattern": "^[a-z]{1,20}\\.[a-z]{1,20}$"})),
+            ("title", json!({"maxLength": 100, "pattern": readable()})),
+            ("titles", json!({"maxProperties": 0})),
+            ("needs", json!({"pattern": GROUP})),
+        ],
+    );
+    let open_to = || json!({"enum": ["everyone", "named", null]});
+    let event = || answer::<events::EventBody>(&[("id", uuid()), ("at", time())]);
+    let group = || answer::<groups::GroupBody>(&[("created_at", time())]);
+    let key = answer::<keys::KeyBody>(&[("created_at", time()), ("active_from", time())]);
+    let wallet = with(answer::<users::WalletBody>(&[]), &[("blocked", block())]);
+    let mut user =
+        with(answer::<users::UserBody>(&[("id", uuid()), ("created_at", time())]), &[("blocked", block())]);
+    for (field, schema) in [
+        ("blocked_wallets", answer::<users::BlockedWalletBody>(&[])),
+        ("groups", answer::<users::MembershipBody>(&[])),
+        ("sessions", answer::<users::SessionBody>(&[])),
+        ("grants", answer::<users::GrantBody>(&[])),
+    ] {
+        user = items(user, field, schema);
+    }
+    let schemas = [
+        ("Registration", registration(&["client_name", "redirect_uris"])),
+        ("RegistrationUpdate", without(registration(&[]), "resources")),
+        ("Client", client()),
+        ("ClientList", items(answer::<clients::ClientList>(&[]), "items", client())),
+        (
+            "NewSecret",
+            request::<clients::NewSecret>(&[], &[("keep_old", json!({"minimum": 0, "maximum": 7_776_000}))]),
+        ),
+        ("Secret", answer::<clients::SecretBody>(&[])),
+        (
+            "SecretList",
+            items(answer::<clients::SecretList>(&[]), "items", answer::<clients::SecretRecordBody>(&[])),
+        ),
+        (
+            "ResourceUris",
+            request::<clients::ResourceUris>(
+                &["resources"],
+                &[("resources", json!({"items": {"type": "string", "pattern": ADDRESS}}))],
+            ),
+        ),
+        (
+            "NewAccess",
+            request::<clients::NewAccess>(
+                &["rule"],
+                &[("rule", json!({"pattern": RULE})), ("release", json!({"pattern": RELEASE}))],
+            ),
+        ),
+        ("Access", items(answer::<clients::AccessBody>(&[]), "groups", answer::<clients::AccessGroup>(&[]))),
+        (
+            "NewResource",
+            items(
+                request::<resources::NewResource>(
+                    &["uri", "scopes"],
+                    &[("uri", json!({"pattern": ADDRESS})), ("open_to", open_to())],
+                ),
+                "scopes",
+                scope_request.clone(),
+            ),
+        ),
+        (
+            "ResourceUpdate",
+            items(
+                request::<resources::ResourceUpdate>(&["scopes"], &[("open_to", open_to())]),
+                "scopes",
+                scope_request,
+            ),
+        ),
+        ("Resource", resource()),
+        ("ResourceList", items(answer::<resources::ResourceList>(&[]), "items", resource())),
+        (
+            "BlockRequest",
+            request::<users::BlockRequest>(
+                &[],
+                &[("reason", json!({"maxLength": 200, "pattern": readable()}))],
+            ),
+        ),
+        ("BlockedNow", answer::<users::BlockedNowBody>(&[])),
+        ("Unblocked", answer::<users::UnblockedBody>(&[])),
+        ("SignedOut", answer::<users::SignedOutBody>(&[("id", uuid())])),
+        ("UserDeleted", answer::<users::UserDeletedBody>(&[("id", uuid())])),
+        ("User", user),
+        ("UserList", items(answer::<users::UserList>(&[]), "items", user_listed())),
+        ("WalletList", items(answer::<users::WalletList>(&[]), "items", wallet)),
+        (
+            "NewGroup",
+            request::<groups::NewGroup>(
+                &["name"],
+                &[
+                    ("name", json!({"pattern": GROUP})),
+                    ("title", json!({"maxLength": 100, "pattern": readable()})),
+                ],
+            ),
+        ),
+        ("GroupUpdate", {
+            let title = ("title", json!({"maxLength": 100, "pattern": readable()}));
+            let mut schema = request::<groups::GroupUpdate>(&[], &[title]);
+            schema["required"] = json!(["title"]);
+            schema
+        }),
+        ("Group", group()),
+        ("GroupList", items(answer::<groups::GroupList>(&[]), "items", group())),
+        ("GroupDeleted", answer::<groups::GroupDeletedBody>(&[])),
+        ("MemberList", items(answer::<groups::MemberList>(&[]), "items", answer::<groups::MemberBody>(&[]))),
+        (
+            "Members",
+            request::<groups::Members>(
+                &["members"],
+                &[
+                    ("members", json!({"minItems": 1, "maxItems": 1000})),
+                    ("kind", json!({"enum": ["key", "contract", null]})),
+                ],
+            ),
+        ),
+        (
+            "MembersAdded",
+            items(answer::<groups::MembersAdded>(&[]), "items", answer::<groups::MemberAddedBody>(&[])),
+        ),
+        (
+            "MembersRemoved",
+            items(answer::<groups::MembersRemoved>(&[]), "items", answer::<groups::MemberRemovedBody>(&[])),
+        ),
+        ("Event", event()),
+        ("EventList", items(answer::<events::EventList>(&[]), "items", event())),
+        (
+            "CheckpointList",
+            items(
+                answer::<events::CheckpointList>(&[]),
+                "items",
+                answer::<events::CheckpointBody>(&[("sealed_at", time())]),
+            ),
+        ),
+        ("KeyList", items(answer::<keys::KeyList>(&[]), "items", key)),
+        (
+            "KeyRotation",
+            request::<keys::KeyRotationRequest>(
+                &[],
+                &[("algorithm", json!({"enum": ["RS256", "ES256", "EdDSA", null]}))],
+            ),
+        ),
+        ("KeyWithdrawn", answer::<keys::KeyWithdrawn>(&[("state", json!({"enum": ["withdrawn"]}))])),
+        ("Problem", answer::<ProblemBody>(&[])),
+    ];
+    schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+}
+
+/// An example of a body.
+pub(crate) fn example(schema: &str) -> Value {
+    match schema {
+        "Registration" => json!({
+            "client_name": "Photo Album",
+            "redirect_uris": ["https://photos.example/callback"],
+            "scope": "openid profile",
+        }),
+        "RegistrationUpdate" => json!({"client_name": "Photo Album, renamed", "logo_uri": null}),
+        "NewSecret" => json!({"keep_old": 86_400}),
+        "ResourceUris" => json!({"resources": ["https://api.example"]}),
+        "NewAccess" => json!({"rule": "groups:staff", "release": "rule"}),
+        "NewResource" => json!({
+            "uri": "https://api.example",
+            "scopes": [{"name": "photos.read", "title": "See your photos"}],
+        }),
+        "ResourceUpdate" => json!({"open_to": "named", "scopes": [{"name": "photos.read"}]}),
+        "BlockRequest" => json!({"reason": "lost phone"}),
+        "NewGroup" => json!({"name": "staff", "title": "Everybody who works here"}),
+        "GroupUpdate" => json!({"title": "Everybody"}),
+        "Members" => json!({"members": ["0x2c7536E3605D9C16a7a3D7b1898e529396a65c23"]}),
+        _ => json!({}),
+    }
+}
+
+fn registration(required: &[&str]) -> Value {
+    let address = || json!({"maxLength": 2048, "pattern": ADDRESS});
+    let addresses = |most: u32| json!({"maxItems": most, "uniqueItems": true, "items": {"type": "string", "pattern": ADDRESS}});
+    let mut redirect_uris = addresses(20);
+    redirect_uris["minItems"] = json!(1);
+    let mut schema = request::<clients::Registration>(
+        required,
+        &[
+            ("client_name", json!({"minLength": 1, "maxLength": 100, "pattern": readable()})),
+            ("redirect_uris", redirect_uris),
+            (
+                "scope",
+                json!({"pattern": "^(openid|profile|email|offline_access)( (openid|profile|email|offline_access))*$"}),
+            ),
+            (
+                "grant_types",
+                json!({"minItems": 1, "items": {"type": "string", "enum": ["authorization_code", "refresh_token"]}}),
+            ),
+            (
+                "token_endpoint_auth_method",
+                json!({"enum": ["client_secret_post", "client_secret_basic", "none", null]}),
+            ),
+            ("jwks", json!({"maxProperties": 0})),
+            ("jwks_uri", address()),
+            ("id_token_signed_response_alg", json!({"enum": ["RS256", "ES256", "EdDSA", null]})),
+            ("token_endpoint_auth_signing_alg", json!({"enum": ["RS256", "ES256", "EdDSA", null]})),
+            ("post_logout_redirect_uris", addresses(20)),
+            ("backchannel_logout_uri", address()),
+            ("client_uri", address()),
+            ("logo_uri", address()),
+            ("tos_uri", address()),
+            ("policy_uri", address()),
+            (
+                "contacts",
+                json!({"maxItems": 10, "items": {"type": "string", "maxLength": 254, "pattern": readable()}}),
+            ),
+            ("application_type", json!({"enum": ["web", "native", null]})),
+            ("resources", addresses(8)),
+        ],
+    );
+    schema["allOf"] = json!([{"not": {"required": ["jwks", "jwks_uri"]}}]);
+    schema
+}
+
+/// The schema of a request, which takes no other fields. A field that is not required may also be null.
+fn request<T: Apiv2Schema>(required: &[&str], rules: &[(&str, Value)]) -> Value {
+    let mut schema = derived::<T>(rules);
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        for (name, property) in properties {
+            if !required.contains(&name.as_str()) {
+                property["nullable"] = Value::Bool(true);
+            }
+        }
+    }
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("required");
+    }
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema["additionalProperties"] = Value::Bool(false);
+    schema
+}
+
+/// The schema of an answer.
+fn answer<T: Apiv2Schema>(rules: &[(&str, Value)]) -> Value {
+    derived::<T>(rules)
+}
+
+/// The schema that the derive made, with `rules` added.
+fn derived<T: Apiv2Schema>(rules: &[(&str, Value)]) -> Value {
+    let mut schema = serde_json::to_value(T::raw_schema()).unwrap_or_default();
+    for (name, rule) in rules {
+        let property = &mut schema["properties"][*name];
+        if let (Value::Object(property), Value::Object(rule)) = (property, rule) {
+            property.extend(rule.clone());
+        }
+    }
+    schema
+}
+
+/// Says what the items of a list are.
+fn items(mut schema: Value, field: &str, item: Value) -> Value {
+    schema["properties"][field]["items"] = item;
+    schema
+}
+
+/// Says what fields are objects.
+fn with(mut schema: Value, fields: &[(&str, Value)]) -> Value {
+    for (field, object) in fields {
+        schema["properties"][*field] = object.clone();
+    }
+    schema
+}
+
+/// Takes a field away.
+fn without(mut schema: Value, field: &str) -> Value {
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        properties.remove(field);
+    }
+    schema
+}

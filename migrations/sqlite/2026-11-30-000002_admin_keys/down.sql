@@ -1,0 +1,2 @@
+DROP TABLE admin_requests;
+DROP TABLE admin_keys;
