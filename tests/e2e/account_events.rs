@@ -146,7 +146,7 @@ on_both! {
         let mut browser = sign_in(&server, &wallet);
         assert_eq!(whats(&mut browser), ["sign_in", "user_signed_out", "sign_in", "sign_in", "sign_in"]);
         let told = events(&mut browser, "/account/events").swap_remove(1);
-        assert_eq!(told.as_object().unwrap().keys().collect::<Vec<_>>(), ["at", "id", "what"], "not who did it, and from where");
+        assert_eq!(told.as_object().unwrap().keys().collect::<Vec<_>>(), ["id", "at", "what"], "not who did it, and from where");
     }
 
     fn fifty_stand_on_a_page_and_older_ones_on_the_next(database) {
