@@ -284,7 +284,7 @@ mod tests {
     const TABLE: &str = include_str!("../../../../docs/what-carries-a-change.md");
 
     /// Endpoints that change something even with GET.
-    const CHANGED_BY_READING: [&str; 8] = [
+    const CHANGED_BY_READING: [&str; 9] = [
         "/oauth/authorize",
         "/auth",
         "/oauth/logout",
@@ -292,6 +292,7 @@ mod tests {
         "/device",
         "/account",
         "/account/email/confirm",
+        "/account/events",
         "/oauth/userinfo",
     ];
 
