@@ -100,7 +100,7 @@ pub(crate) const WITHOUT_SESSION: [Endpoint; 22] = [
 ];
 
 /// Endpoints that use the browser's session.
-pub(crate) const WITH_SESSION: [Endpoint; 23] = [
+pub(crate) const WITH_SESSION: [Endpoint; 24] = [
     Endpoint {
         path: "/oauth/authorize",
         allow: "GET, POST",
@@ -180,6 +180,7 @@ pub(crate) const WITH_SESSION: [Endpoint; 23] = [
         allow: "POST",
         routes: || vec![web::post().to(account::naming::rename)],
     },
+    Endpoint { path: "/account/events", allow: "GET", routes: || vec![web::get().to(account::events::show)] },
 ];
 
 /// The index of an endpoint in [`names`]. With it, the edge counts a request after it was answered.
@@ -283,7 +284,7 @@ mod tests {
     const TABLE: &str = include_str!("../../../../docs/what-carries-a-change.md");
 
     /// Endpoints that change something even with GET.
-    const CHANGED_BY_READING: [&str; 8] = [
+    const CHANGED_BY_READING: [&str; 9] = [
         "/oauth/authorize",
         "/auth",
         "/oauth/logout",
@@ -291,6 +292,7 @@ mod tests {
         "/device",
         "/account",
         "/account/email/confirm",
+        "/account/events",
         "/oauth/userinfo",
     ];
 
