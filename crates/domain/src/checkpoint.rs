@@ -171,9 +171,12 @@ mod tests {
         SealedEvent::seal(1, event(), Salt::new([9; 16]))
     }
 
+    /// What is altered, and how.
+    type Alteration = (&'static str, fn(&mut Event));
+
     #[test]
     fn whatever_is_altered_in_an_event_is_noticed() {
-        let alterations: [(&str, fn(&mut Event)); 9] = [
+        let alterations: [Alteration; 9] = [
             ("id", |event| event.id = EventId::at(OffsetDateTime::UNIX_EPOCH, [7; 10])),
             ("kind", |event| event.kind = EventKind::SignOut),
             ("actor", |event| event.actor = Actor::Server),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use countersign_domain::event::EventKind;
 use countersign_domain::id::{ClientId, EventId};
-use time::format_description::well_known::Iso8601;
+use time::format_description::well_known::{Iso8601, Rfc3339};
 use time::{Date, Duration, OffsetDateTime};
 
 use super::people::limit;
@@ -108,7 +108,7 @@ impl Moment {
                 _ => return Err(WRONG),
             }));
         }
-        let at = OffsetDateTime::parse(text, &Iso8601::PARSING)
+        let at = OffsetDateTime::parse(text, &Rfc3339)
             .or_else(|_| Date::parse(text, &Iso8601::DATE).map(|date| date.midnight().assume_utc()));
         at.map(Self::At).map_err(|_| WRONG)
     }

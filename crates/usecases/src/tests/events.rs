@@ -325,10 +325,13 @@ async fn three_checkpoints() -> (World, Tampered) {
     (world, copy)
 }
 
+/// What is altered, and how.
+type Alteration = (&'static str, fn(&mut Event));
+
 #[tokio::test]
 async fn whatever_is_altered_in_an_event_is_found_in_its_checkpoint() {
     let (_, copy) = three_checkpoints().await;
-    let alterations: [(&str, fn(&mut Event)); 8] = [
+    let alterations: [Alteration; 8] = [
         ("id", |event| event.id = EventId::from_uuid(uuid::Uuid::from_u128(7))),
         ("kind", |event| event.kind = EventKind::SignOut),
         ("actor", |event| event.actor = Actor::CommandLine("root@host".to_owned())),

@@ -55,9 +55,8 @@ async fn sign_in(site: &Site, client_id: &str, uri: &str, id: &str) -> String {
     body["challenge"] = json!(text);
     let login = asked(TestRequest::post().uri("/oauth/login").set_json(&body), id);
     let to = browser.send(site, login, From::Ours).await.location.unwrap();
-    let code =
-        Url::parse(&to).unwrap().query_pairs().find(|(name, _)| name == "code").unwrap().1.into_owned();
-    code
+    let to = Url::parse(&to).unwrap();
+    to.query_pairs().find(|(name, _)| name == "code").unwrap().1.into_owned()
 }
 
 #[actix_web::test]
