@@ -13,6 +13,7 @@ mod clocks;
 mod crash;
 mod devices;
 mod edge;
+mod events;
 mod fail2ban;
 mod first_hour;
 mod flow;
