@@ -232,7 +232,7 @@ on_both! {
             (&["show", nothing][..], 1, "there is no event 5f3c2d1e"),
             (&["list", "--user", "nonsense"], 2, "is neither"),
             (&["list", "--user", "deleted:00"], 2, "is neither"),
-            (&["list", "--user", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLz"], 2, "checksum"),
+            (&["list", "--user", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLz"], 2, "is neither"),
         ] {
             let (ended, why) = operator.refused(&[&["event"], arguments].concat());
             assert!(ended == code && why.contains(told), "{arguments:?}: {ended}: {why}");
