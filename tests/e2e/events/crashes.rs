@@ -586,8 +586,9 @@ fn stored(database: &Database) -> Facts {
             facts.insert(format!("client {client}: lets in {rule}"));
         }
     }
-    let newest = "client_secrets WHERE created_at IS NOT NULL AND hash = (SELECT secret_hash FROM clients \
-                  WHERE id = client_id)";
+    // When a secret is used, it is written down, too: the first one with the time of its client.
+    let newest = "client_secrets WHERE created_at IS NOT NULL AND EXISTS (SELECT 1 FROM clients WHERE id = client_id \
+                  AND secret_hash = hash AND clients.created_at <> client_secrets.created_at)";
     for [client, at] in rows(database, [Id("client_id"), Time("created_at")], newest) {
         facts.insert(format!("client {client}: secret of second {}", at.parse::<i64>().unwrap() / 1_000));
     }
