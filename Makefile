@@ -23,6 +23,8 @@ SECONDS_EACH ?= 60
 SEQUENCES ?= 100000
 SEED ?= 1
 REFUSED ?= 100000
+ROUNDS ?= 200
+EVENTS ?= 10000000
 # Packages whose tests need PostgreSQL, a mail server or a server of ours.
 NEED_SERVICES := tests bench adapters-postgres adapters-smtp test-postgres
 OLDEST_NODE := 20
@@ -150,6 +152,23 @@ flood: setup-postgres .tools/fail2ban/.unpacked ## Refuse 100,000 requests on ea
 	cargo test --release --locked -p countersign-tests --test e2e --no-run
 	$(say) "Sending $(REFUSED) requests that are refused"
 	FLOOD=$(REFUSED) cargo test --release --locked -p countersign-tests --test e2e -- --nocapture --test-threads 1 each_refused_request_of_a_flood
+
+.PHONY: event-rounds
+event-rounds: setup-build setup-postgres ## Kill servers, commands and PostgreSQL 200 times each, and compare acts with events (ROUNDS=200)
+	@$(say) "Building the tests and the server"
+	cargo build --locked -p countersign-app
+	cargo test --locked -p countersign-tests --test e2e --no-run
+	$(say) "Killing $(ROUNDS) times on SQLite, on PostgreSQL, and PostgreSQL itself: about twenty minutes"
+	ROUNDS=$(ROUNDS) cargo test --locked -p countersign-tests --test e2e -- --nocapture --test-threads 3 events::crashes
+
+# The release, because a debug build takes minutes for a million events.
+.PHONY: event-many
+event-many: setup-build setup-postgres ## Seal and verify ten million events on each database (EVENTS=10000000)
+	@$(say) "Building the release and the test"
+	cargo build --release --locked -p countersign-app
+	cargo test --release --locked -p countersign-tests --test e2e --no-run
+	$(say) "Sealing and verifying $(EVENTS) events, with 20 GB of scratch space in $${TMPDIR:-/tmp}"
+	EVENTS=$(EVENTS) cargo test --release --locked -p countersign-tests --test e2e -- --nocapture --test-threads 1 many_events_are_verified
 
 .PHONY: invariants
 invariants: setup-build ## Hold the two sentences about tokens and cookies over random requests (SEQUENCES=100000, SEED=1)

@@ -115,6 +115,7 @@ on_both! {
             let mut expected = found_in_log_of(&server);
             assert_eq!(expected.keys().collect::<Vec<_>>(), [LIMITED]);
             let before = database.rows();
+            assert!(before["events"] > 0, "events are counted: {before:?}");
 
             let next = AtomicUsize::new(0);
             let sent: Vec<String> = thread::scope(|scope| {

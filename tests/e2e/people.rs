@@ -19,21 +19,21 @@ const NOBODY: &str = "5f3c2d1e-0000-4000-8000-000000000001";
 
 /// How a command ended.
 #[derive(Debug)]
-struct Ended {
-    code: i32,
-    out: String,
-    err: String,
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Ended {
-    fn of(output: &Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         Self { code: output.status.code().unwrap(), out: text(&output.stdout), err: text(&output.stderr) }
     }
 
     /// The one line that says why it was refused.
     #[track_caller]
-    fn why(&self) -> &str {
+    pub(crate) fn why(&self) -> &str {
         let mut lines = self
             .err
             .lines()
@@ -46,18 +46,18 @@ impl Ended {
 }
 
 /// An operator at the terminal of a server.
-struct Operator<'a> {
+pub(crate) struct Operator<'a> {
     database: &'a Database,
     public_url: String,
-    more: Vec<(&'static str, String)>,
+    pub(crate) more: Vec<(&'static str, String)>,
 }
 
 impl<'a> Operator<'a> {
-    fn of(server: &'a Server) -> Self {
+    pub(crate) fn of(server: &'a Server) -> Self {
         Self { database: server.database(), public_url: server.public_url.clone(), more: Vec::new() }
     }
 
-    fn run(&self, arguments: &[&str]) -> Ended {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
         let mut command = Command::new(binary());
         command.current_dir(self.database.folder()).args(arguments);
         command.env("COUNTERSIGN_DATABASE_URL", self.database.url());
@@ -71,7 +71,7 @@ impl<'a> Operator<'a> {
 
     /// Runs a command that does what it should.
     #[track_caller]
-    fn text(&self, arguments: &[&str]) -> String {
+    pub(crate) fn text(&self, arguments: &[&str]) -> String {
         let ended = self.run(arguments);
         assert_eq!(ended.code, 0, "{arguments:?}: {}", ended.err);
         ended.out
@@ -79,14 +79,14 @@ impl<'a> Operator<'a> {
 
     /// The same, as one JSON value and nothing else.
     #[track_caller]
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let out = self.text(&[arguments, &["--output", "json"]].concat());
         serde_json::from_str(&out).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {out}"))
     }
 
     /// Runs a command that is refused, in both outputs alike. Returns the exit code and why.
     #[track_caller]
-    fn refused(&self, arguments: &[&str]) -> (i32, String) {
+    pub(crate) fn refused(&self, arguments: &[&str]) -> (i32, String) {
         let text = self.run(arguments);
         let json = self.run(&[arguments, &["--output", "json"]].concat());
         assert_eq!((text.code, text.why()), (json.code, json.why()), "{arguments:?}");
