@@ -142,7 +142,7 @@ fn actions(plan: &Value) -> Vec<String> {
 
 on_both! {
     fn what_files_declare_is_planned_and_made_and_the_second_run_has_nothing_to_do(database) {
-        let keeper = kept(&database);
+        let keeper = kept(database);
         keeper.write("declared.toml", ALBUM);
         keeper.write_secret("album.secret", SECRET);
         let before = database.dump();
@@ -180,7 +180,7 @@ on_both! {
     }
 
     fn a_field_that_changes_is_shown_and_changed_alone(database) {
-        let keeper = kept(&database);
+        let keeper = kept(database);
         keeper.write("declared.toml", ALBUM);
         keeper.write_secret("album.secret", SECRET);
         keeper.text(&["apply", "declared.toml"]);
@@ -213,7 +213,7 @@ on_both! {
 
     fn a_secret_comes_from_beside_the_file_and_only_its_hash_is_compared(database) {
         let server = database.start();
-        let keeper = Keeper { database: &database };
+        let keeper = Keeper { database: database };
         let file = |more: &str| {
             format!("[[client]]\nname = \"Nightly\"\ngrant_types = [\"client_credentials\"]\n{more}\n")
         };
@@ -257,7 +257,7 @@ on_both! {
     }
 
     fn what_a_file_no_longer_names_stays_until_it_is_pruned(database) {
-        let keeper = kept(&database);
+        let keeper = kept(database);
         keeper.write("declared.toml", &ALBUM.replace("secret_file = \"album.secret\"\n", ""));
         keeper.write("other.toml", "[[group]]\nname = \"others\"\n");
         keeper.text(&["apply", "declared.toml", "other.toml"]);
@@ -289,7 +289,7 @@ on_both! {
     }
 
     fn what_got_the_name_of_a_declared_thing_later_is_never_pruned(database) {
-        let keeper = kept(&database);
+        let keeper = kept(database);
         keeper.write("declared.toml", "[[group]]\nname = \"staff\"\n[[resource]]\nuri = \"https://api.example\"\n");
         keeper.text(&["apply", "declared.toml"]);
         keeper.text(&["group", "delete", "staff"]);
@@ -305,7 +305,7 @@ on_both! {
     }
 
     fn what_was_made_by_a_command_and_is_then_declared_is_the_file_s(database) {
-        let keeper = kept(&database);
+        let keeper = kept(database);
         keeper.text(&["group", "create", "staff"]);
         let wallet = Wallet::fresh().address();
         keeper.text(&["group", "add", "staff", &wallet]);
@@ -337,7 +337,7 @@ on_both! {
 
     fn members_come_and_go_with_the_file_and_those_of_commands_stay(database) {
         let server = database.start();
-        let keeper = Keeper { database: &database };
+        let keeper = Keeper { database: database };
         let client = server.register_with(&json!({"scopes": ["openid", "profile"]}));
         let [here, there, by_command] = [(); 3].map(|()| Wallet::fresh());
         let user = user_of(&server, &client, &here);
@@ -374,7 +374,7 @@ on_both! {
     }
 
     fn an_export_that_is_applied_to_an_empty_database_gives_the_same_export(database) {
-        let keeper = kept(&database);
+        let keeper = kept(database);
         keeper.write_secret("album.secret", SECRET);
         keeper.write("declared.toml", ALBUM);
         keeper.text(&["apply", "declared.toml"]);
@@ -402,7 +402,7 @@ on_both! {
     }
 
     fn replicas_that_start_with_the_same_file_agree(database) {
-        let keeper = kept(&database);
+        let keeper = kept(database);
         keeper.write_secret("album.secret", SECRET);
         for round in 0..3 {
             let more: String = (0..10).map(|number| format!(
@@ -424,7 +424,7 @@ on_both! {
     }
 
     fn a_server_does_not_start_with_a_mistake_in_a_file(database) {
-        let keeper = kept(&database);
+        let keeper = kept(database);
         keeper.write("declared.toml", "[[group]]\nname = \"staff\"\n\n[[client]]\nname = \"Album\"\nredirect_uri = \"x\"\n");
         let mut command = keeper.command(&["serve"]);
         command.env("COUNTERSIGN_APPLY_FILES", "declared.toml").env("COUNTERSIGN_BIND", "127.0.0.1:0");
@@ -439,7 +439,7 @@ on_both! {
     }
 
     fn kill_9_in_the_middle_is_finished_by_the_next_run(database) {
-        let keeper = kept(&database);
+        let keeper = kept(database);
         let file = |round: usize| -> String {
             (0..4).map(|number| format!(
                 "[[group]]\nname = \"g{number}\"\ntitle = \"{round}\"\nwallets = [\"{}\", \"{}\"]\n\

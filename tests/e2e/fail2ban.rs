@@ -163,7 +163,7 @@ fn send_until(
         let status = connection.send(&host, &request).unwrap().status;
         assert!((400..500).contains(&status), "{status}: {request:?}");
         sent.push(address);
-        if turn % 4 == 0 {
+        if turn.is_multiple_of(4) {
             let request = &ordinary[turn / 4 % ordinary.len()];
             let from = format!("198.51.{}.{}", turn >> 8 & 255, turn & 255);
             let status =

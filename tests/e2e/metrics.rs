@@ -77,6 +77,12 @@ on_both! {
             "countersign_token_issued_total{grant=\"refresh_token\"}",
             "countersign_refresh_reuse_total",
             "countersign_code_reuse_total",
+            "countersign_refused_total{reason=\"client_authentication\"}",
+            "countersign_refused_total{reason=\"code\"}",
+            "countersign_refused_total{reason=\"ended\"}",
+            "countersign_refused_total{reason=\"other\"}",
+            "countersign_refused_total{reason=\"refresh_token\"}",
+            "countersign_refused_total{reason=\"signature\"}",
             "countersign_token_errors_total{error=\"invalid_client\"}",
             "countersign_token_errors_total{error=\"unsupported_grant_type\"}",
         ]);
@@ -119,8 +125,11 @@ fn paths_that_are_none_of_ours_share_one_label() {
         server.get(&format!("/assets/made-up-{number}.css")).expect(404);
     }
     let grown = server.figures().grown_since(&before);
-    let expected =
-        [(requests("/assets/{name}", "GET", "4xx"), 50.0), (requests("other", "GET", "4xx"), 50.0)];
+    let expected = [
+        ("countersign_refused_total{reason=\"other\"}".to_owned(), 100.0),
+        (requests("/assets/{name}", "GET", "4xx"), 50.0),
+        (requests("other", "GET", "4xx"), 50.0),
+    ];
     assert_eq!(grown, BTreeMap::from(expected));
 }
 

@@ -69,6 +69,9 @@ pub(crate) struct Refusal {
     fields: Vec<(String, String)>,
 }
 
+/// The message, the id of the request, and the fields of a line.
+type Parts = (String, String, Vec<(String, String)>);
+
 impl Refusal {
     pub(crate) fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
@@ -87,7 +90,7 @@ impl Refusal {
         Some(Self { message, request, fields })
     }
 
-    fn read_json(line: &str) -> Option<(String, String, Vec<(String, String)>)> {
+    fn read_json(line: &str) -> Option<Parts> {
         let parsed: BTreeMap<String, Value> =
             serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         if parsed.get("target").is_none_or(|target| target != "countersign::refusals") {
@@ -126,7 +129,7 @@ impl Refusal {
         Some((text(&parsed["message"]), text(&parsed["span"]["request.id"]), fields))
     }
 
-    fn read_text(line: &str) -> Option<(String, String, Vec<(String, String)>)> {
+    fn read_text(line: &str) -> Option<Parts> {
         let (at, rest) = line.split_once(' ').unwrap_or_else(|| panic!("not a line of ours: {line}"));
         assert!(at.ends_with('Z') && at.len() == "2026-01-02T03:04:05.000006Z".len(), "{line}");
         let (level, rest) = rest.trim_start().split_once(' ').unwrap();

@@ -373,7 +373,7 @@ impl Operator {
             }
             4 => {
                 self.run(&["user", "block", rested.as_ref()?])?;
-                if number % 2 == 0 { self.run(&["user", "unblock", &rested?]) } else { Some(()) }
+                if number.is_multiple_of(2) { self.run(&["user", "unblock", &rested?]) } else { Some(()) }
             }
             5 => {
                 self.run(&["key", "rotate"])?;

@@ -107,7 +107,7 @@ fn rule_of(failure: &Failure, field: &str) -> String {
 fn read_secret(reader: &mut Reader<'_>, table: &mut Table<'_>) -> Option<FileSecret> {
     let spots = ["secret_file", "secret_env"].map(|field| table.spots.get(field).cloned());
     let keep_old = table.fields.remove("keep_old").map(|node| (node.at, keep_old(node)));
-    let file = reader.file.clone();
+    let file = std::sync::Arc::clone(&reader.file);
     let from_file = table.text(reader, "secret_file", |path| secret::in_file(&file, path));
     let from_env = table.text(reader, "secret_env", secret::in_environment);
     match (spots, &keep_old) {
