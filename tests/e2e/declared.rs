@@ -213,7 +213,7 @@ on_both! {
 
     fn a_secret_comes_from_beside_the_file_and_only_its_hash_is_compared(database) {
         let server = database.start();
-        let keeper = Keeper { database: database };
+        let keeper = Keeper { database };
         let file = |more: &str| {
             format!("[[client]]\nname = \"Nightly\"\ngrant_types = [\"client_credentials\"]\n{more}\n")
         };
@@ -337,7 +337,7 @@ on_both! {
 
     fn members_come_and_go_with_the_file_and_those_of_commands_stay(database) {
         let server = database.start();
-        let keeper = Keeper { database: database };
+        let keeper = Keeper { database };
         let client = server.register_with(&json!({"scopes": ["openid", "profile"]}));
         let [here, there, by_command] = [(); 3].map(|()| Wallet::fresh());
         let user = user_of(&server, &client, &here);

@@ -190,9 +190,9 @@ impl Database {
     pub fn rows(&self) -> BTreeMap<String, i64> {
         let counted = self.tables().into_iter().filter(|table| !SEALING.contains(&table.as_str()));
         let count = |table: &str| match table {
-            "events" => {
-                "SELECT (SELECT count(*) FROM fresh_events) + (SELECT count(*) FROM events)".to_owned()
-            }
+            "events" => "SELECT (SELECT count(*) FROM fresh_events WHERE kind <> 'key_activated') \
+                 + (SELECT count(*) FROM events WHERE kind <> 'key_activated')"
+                .to_owned(),
             _ => format!("SELECT count(*) FROM {table}"),
         };
         counted.map(|table| (table.clone(), self.number(&count(&table)))).collect()

@@ -1,5 +1,7 @@
 //! The reference store passes its own suites, and every clause is in a suite.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

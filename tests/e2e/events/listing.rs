@@ -249,7 +249,7 @@ on_both! {
             (&["list", "--until", "5w"], "it takes 2026-11-23T12:00:00Z"),
             (&["list", "--client", "Photo Album"], "it is not a client's id"),
             (&["list", "--limit", "0"], "--limit"),
-            (&["list", "--limit", "-1"], "--limit"),
+            (&["list", "--limit", "-1"], "unexpected argument"),
             (&["list", "--after", "1"], "it is not an event's id"),
             (&["list", "--after", nothing, "--follow"], "cannot be used with"),
             (&["checkpoints", "--after", "-1"], "--after"),

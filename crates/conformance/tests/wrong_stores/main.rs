@@ -1,6 +1,7 @@
 //! The clauses about events can be failed: each mistake that a store could make is caught by the clause that is
 //! named beside it.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "each place makes a few of the mistakes")]
 
 mod store;
