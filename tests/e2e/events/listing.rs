@@ -252,7 +252,7 @@ on_both! {
             (&["list", "--limit", "-1"], "unexpected argument"),
             (&["list", "--after", "1"], "it is not an event's id"),
             (&["list", "--after", nothing, "--follow"], "cannot be used with"),
-            (&["checkpoints", "--after", "-1"], "--after"),
+            (&["checkpoints", "--after", "-1"], "unexpected argument"),
             (&["checkpoints", "--limit", "0"], "--limit"),
             (&["verify", "--against"], "<FILE>"),
             (&["verify", "--output", "xml"], "xml"),
