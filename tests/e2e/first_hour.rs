@@ -115,7 +115,7 @@ impl Terminal {
         }
         match words.contains(OTHER_DATABASE) {
             true => {
-                let database = self.database.get_or_insert_with(Database::postgres);
+                let database = self.database.get_or_insert_with(Database::new_postgres);
                 words.replace(OTHER_DATABASE, &database.url())
             }
             false => words,
