@@ -6,9 +6,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use countersign_test_postgres::{Cluster, SharedCluster};
+use countersign_test_postgres::{Cluster, SharedCluster, build_of};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::Text;
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query};
@@ -272,10 +271,8 @@ impl Database {
 /// The folder of a SQLite file that this build of the server has used once. The first process that asks makes it.
 fn used_sqlite() -> PathBuf {
     let binary = binary();
-    let built = fs::metadata(&binary).unwrap().modified().unwrap();
-    let built = built.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos().to_string();
     let folder = binary.with_file_name("used-sqlite");
-    let used = folder.join(built);
+    let used = folder.join(build_of(&binary));
     if used.exists() {
         return used;
     }

@@ -4,8 +4,8 @@
 //! as a real one does, because durability is among the things under test. On a machine without PostgreSQL the
 //! tests fail; they are never skipped.
 //!
-//! Most tests need only a database. They share one cluster, [`SharedCluster`], and each has a database of its own, which can be
-//! a copy of one that was prepared once.
+//! Most tests need only a database. They share one cluster, [`SharedCluster`], and each has a database of its own,
+//! which can be a copy of one that was prepared once.
 //!
 //! A cluster can have a replica that follows it, and poolers in front of it.
 //!
@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 
 use address::Address;
 use binaries::Binaries;
-pub use shared::SharedCluster;
+pub use shared::{SharedCluster, build_of};
 use supervisor::{Settings, Supervisor};
 
 /// A running PostgreSQL cluster. It is stopped and removed when this value is dropped, or when the process
@@ -89,8 +89,7 @@ impl Cluster {
 
     /// Creates an empty database and returns its URL.
     pub fn create_database(&self) -> String {
-        let number = self.databases.fetch_add(1, Ordering::Relaxed);
-        self.address.create_database(&format!("test_{number}"))
+        self.address.create_database(&format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed)))
     }
 
     /// Runs statements in a database and returns their output: one line per row, with `|` between columns.

@@ -83,7 +83,7 @@ impl SharedCluster {
     /// ended. The first process that asks prepares an empty database by its URL, and ends all connections to it; every
     /// other one gets a copy of what it left. When the program was built anew, it prepares anew.
     pub fn create_prepared_database(&self, program: &Path, prepare: impl FnOnce(&str)) -> String {
-        let prepared = format!("prepared_{}", build(program));
+        let prepared = format!("prepared_{}", build_of(program));
         let lock = locked(&self.note);
         if self.tell(&format!("SELECT 1 FROM pg_database WHERE datname = '{prepared}'")).is_empty() {
             // It gets its name at the end, because preparing can fail.
@@ -161,8 +161,9 @@ fn folder() -> PathBuf {
     program.ancestors().nth(2).expect("target/<profile>/deps/<test>").join("shared-postgres")
 }
 
-/// Distinguishes what was built from what was built at another time.
-fn build(program: &Path) -> String {
+/// Distinguishes what was built from what was built at another time, so that nothing that was prepared for an older
+/// program is used for a newer one.
+pub fn build_of(program: &Path) -> String {
     let built = fs::metadata(program).and_then(|metadata| metadata.modified());
     let built = built.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
     built.duration_since(SystemTime::UNIX_EPOCH).expect("1970 is long ago").as_nanos().to_string()
