@@ -64,7 +64,7 @@ fn between(page: &str, start: &str, end: &str) -> String {
 }
 
 /// Requests the texts for a change of wallets with the page's form.
-fn texts(browser: &mut Browser, change: &str, signer: &Wallet, other: &Wallet) -> Response {
+pub(crate) fn texts(browser: &mut Browser, change: &str, signer: &Wallet, other: &Wallet) -> Response {
     let fields = [
         ("change", change),
         ("wallet_address", &format!("eip155:1:{}", signer.address())),
@@ -77,7 +77,7 @@ fn account_of(wallet: &Wallet) -> String {
     format!("eip155:1:{}", wallet.address())
 }
 
-fn text_of(page: &str, whose: &str) -> String {
+pub(crate) fn text_of(page: &str, whose: &str) -> String {
     between(page, &format!("id=\"{whose}-text\">"), "</pre>")
 }
 

@@ -6,6 +6,7 @@
 )]
 
 mod account;
+mod account_events;
 mod admin;
 mod admission;
 mod applications;

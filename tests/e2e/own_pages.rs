@@ -433,7 +433,7 @@ fn a_page_posts_to_ourselves_only_where_it_has_a_form() {
         let (_, action) = policy.split_once("form-action ").unwrap();
         action.split(';').next().unwrap().to_owned()
     };
-    for path in ["/account", "/auth", "/device", "/verify", "/"] {
+    for path in ["/account", "/account/events", "/auth", "/device", "/verify", "/"] {
         let answer = browser.send(Request::get(path).header("Accept", "text/html")).expect(200);
         assert_eq!(policy(&answer), "'self'", "{path}");
         assert!(answer.text().contains("name=\"referrer\" content=\"same-origin\""), "{path}");

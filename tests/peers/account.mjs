@@ -326,6 +326,33 @@ await check("a user signs out, signs in again, and deletes the account", async (
   await context.close();
 });
 
+await check("where did I sign in? A page of its own says so, in every language", async () => {
+  const wallet = new TestWallet();
+  const context = await visitor({ wallet });
+  await useClient(context, wallet);
+  const account = await toAccount(context, wallet);
+  await account.locator("#apps button").first().evaluate((button) => button.form.requestSubmit());
+  await hasDone(account, "access_revoked");
+  await account.locator("#events").click();
+  await inState(account, "account-events");
+  const events = await account.locator("[data-what]").evaluateAll((items) => items.map((item) => item.dataset.what));
+  assert.deepEqual(events, ["consent_revoked", "sign_in"]);
+  const first = account.locator('[data-what="sign_in"]').last();
+  assert.match(await first.innerText(), /Signed in[^]*Photo Album[^]*Unverified[^]*Test Wallet[^]*127\.0\.0\.0\/24/);
+  assert.equal(await first.locator("time").evaluate((time) => time.textContent !== time.title), true, "times are local");
+  await look(account, "events");
+  for (const language of ["de", "es", "fr", "pt-BR", "ja", "zh-CN"]) {
+    await account.goto(`${BASE}/account/events?lang=${language}`);
+    await judgeLooks(account, `events-${language}`, { widths: [320], picture });
+  }
+  await account.goto(`${BASE}/account/events?lang=ar`);
+  assert.equal(await account.locator("html").getAttribute("dir"), "rtl");
+  await look(account, "events-right-to-left");
+  await account.locator("#back").click();
+  await inState(account, "account");
+  await context.close();
+});
+
 await check("a mailed link that is not ours gets an error page", async () => {
   const context = await visitor();
   const page = await context.newPage();
@@ -391,6 +418,14 @@ await check("without scripts everything works with forms, also linking wallets o
   await page.locator("#signer-signature").fill(await key.signMessage(await page.locator("#signer-text").textContent()));
   await page.locator("#finish").click();
   await hasDone(page, "wallet_unlinked");
+
+  await page.locator("#events").click();
+  await inState(page, "account-events");
+  const events = await page.locator("[data-what]").evaluateAll((items) => items.map((item) => item.dataset.what));
+  assert.deepEqual(events, ["wallet_unlinked", "wallet_linked", "sign_in"]);
+  assert.match(await page.locator("time").first().textContent(), /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/);
+  await picture(page, "no-script-events");
+  await page.locator("#back").click();
 
   await page.locator("#confirm").check();
   await page.locator("#delete-button").click();

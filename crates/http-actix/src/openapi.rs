@@ -16,7 +16,7 @@ use countersign_domain::public_url::PublicUrl;
 use serde_json::{Map, Value, json};
 
 use crate::browser::{login_cookie, session};
-use crate::endpoint::account::{data, email, forms, naming, pictures, wallets};
+use crate::endpoint::account::{data, email, events, forms, naming, pictures, wallets};
 use crate::endpoint::description::operation::Operation;
 use crate::endpoint::description::scheme;
 use crate::endpoint::sign_in::{
@@ -110,6 +110,7 @@ fn operations(public_url: &PublicUrl) -> Vec<Operation> {
         logout::description::post(),
         pictures::description::show(),
         account::description::show(),
+        events::description::show(),
         data::description::download(),
         account::description::sign_in_again(),
         forms::description::revoke(),

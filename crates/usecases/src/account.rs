@@ -7,5 +7,6 @@ pub mod confirm_email;
 pub mod delete_account;
 pub mod end_sessions;
 pub mod read_account;
+pub mod read_events;
 pub mod rename_wallet;
 pub mod revoke_consent;

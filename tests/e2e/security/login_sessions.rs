@@ -200,7 +200,7 @@ on_both! {
             answers.push(browser.authorize(authorization));
             answers.push(browser.send(Request::get("/auth").header("Accept", "text/html")));
         }
-        for path in ["/account", "/account/data", "/", "/docs", "/verify", "/none", "/account/email/confirm?token=x"] {
+        for path in ["/account", "/account/data", "/account/events", "/", "/docs", "/verify", "/none", "/account/email/confirm?token=x"] {
             answers.push(browser.send(Request::get(path).header("Accept", "text/html")));
         }
         answers.push(browser.press(form("/account/email", &[("email", "nobody")])));

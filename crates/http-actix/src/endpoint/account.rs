@@ -5,6 +5,7 @@
 pub(crate) mod data;
 pub(crate) mod description;
 pub(crate) mod email;
+pub(crate) mod events;
 pub(crate) mod forms;
 pub(crate) mod naming;
 mod page;

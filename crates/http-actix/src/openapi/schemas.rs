@@ -7,10 +7,11 @@ pub(crate) mod clients;
 mod discovery;
 mod tokens;
 
+use countersign_usecases::account::read_events::OWN_EVENTS_ON_A_PAGE;
 use paperclip::v2::schema::Apiv2Schema;
 use serde_json::{Map, Value, json};
 
-use crate::endpoint::account::{data, email, forms, naming, wallets};
+use crate::endpoint::account::{data, email, events, forms, naming, wallets};
 use crate::endpoint::sign_in::{
     answer as leaving, challenge, continue_session, deny, device, device_authorization, login, logout, push,
     verify,
@@ -95,6 +96,7 @@ pub(super) fn all() -> Map<String, Value> {
             ),
         ),
         ("Account", account()),
+        ("OwnEvents", own_events()),
         (
             "RevokeAccessRequest",
             request::<forms::RevokeAccessRequest>(
@@ -245,6 +247,23 @@ fn account() -> Value {
     email["description"] = json!("The e-mail address on file, if there is one.");
     schema["properties"]["email"] = email;
     schema
+}
+
+fn own_events() -> Value {
+    let event = derived::<events::OwnEventBody>(&[
+        ("id", json!({"format": "uuid"})),
+        ("at", json!({"format": "date-time"})),
+        ("what", json!({"enum": events::OwnEventBody::whats()})),
+        ("client_id", json!({"format": "uuid"})),
+    ]);
+    answer::<events::OwnEventsBody>(
+        &[],
+        &[
+            ("since", json!({"format": "date-time"})),
+            ("events", json!({"items": event, "maxItems": OWN_EVENTS_ON_A_PAGE})),
+            ("next", json!({"format": "uuid"})),
+        ],
+    )
 }
 
 /// The schema of a request. The handlers look for missing fields themselves, so the types do not know which

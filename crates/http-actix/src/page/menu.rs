@@ -8,8 +8,9 @@ use crate::page::language::Language;
 use crate::page::name::Name;
 
 /// The query parameters that a change of language keeps: which request the page is about, that the user wants
-/// another wallet, what was just done, the secret of a mailed link, and the code of a device.
-const KEPT: [&str; 5] = ["request", "another", "done", "token", "user_code"];
+/// another wallet, what was just done, the secret of a mailed link, the code of a device, and where in a list the
+/// page begins.
+const KEPT: [&str; 6] = ["request", "another", "done", "token", "user_code", "after"];
 
 /// No value that we write into a query is longer.
 const MAX_KEPT: usize = 64;
@@ -48,6 +49,7 @@ impl Menu {
             Name::Error | Name::Logout => is_read && Language::is_all_of(query),
             Name::Account
             | Name::AccountEmail
+            | Name::AccountEvents
             | Name::AccountWallet
             | Name::Continue
             | Name::Device

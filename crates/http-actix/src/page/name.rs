@@ -5,6 +5,7 @@
 pub(crate) enum Name {
     Account,
     AccountEmail,
+    AccountEvents,
     AccountWallet,
     Auth,
     Continue,
@@ -26,6 +27,7 @@ impl Name {
         match self {
             Self::Account => "account.html",
             Self::AccountEmail => "account-email.html",
+            Self::AccountEvents => "account-events.html",
             Self::AccountWallet => "account-wallet.html",
             Self::Auth => "auth.html",
             Self::Continue => "continue.html",
@@ -58,9 +60,13 @@ impl Name {
             | Self::Logout
             | Self::Playground
             | Self::Verify => true,
-            Self::Continue | Self::DeviceDone | Self::Error | Self::Home | Self::Offer | Self::SignedOut => {
-                false
-            }
+            Self::AccountEvents
+            | Self::Continue
+            | Self::DeviceDone
+            | Self::Error
+            | Self::Home
+            | Self::Offer
+            | Self::SignedOut => false,
         }
     }
 }

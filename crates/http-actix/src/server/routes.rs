@@ -100,7 +100,7 @@ pub(crate) const WITHOUT_SESSION: [Endpoint; 22] = [
 ];
 
 /// Endpoints that use the browser's session.
-pub(crate) const WITH_SESSION: [Endpoint; 23] = [
+pub(crate) const WITH_SESSION: [Endpoint; 24] = [
     Endpoint {
         path: "/oauth/authorize",
         allow: "GET, POST",
@@ -180,6 +180,7 @@ pub(crate) const WITH_SESSION: [Endpoint; 23] = [
         allow: "POST",
         routes: || vec![web::post().to(account::naming::rename)],
     },
+    Endpoint { path: "/account/events", allow: "GET", routes: || vec![web::get().to(account::events::show)] },
 ];
 
 /// The index of an endpoint in [`names`]. With it, the edge counts a request after it was answered.

@@ -3,3 +3,4 @@
 mod linking_wallets;
 mod naming_wallets;
 mod page;
+mod reading_events;

@@ -1,5 +1,6 @@
-//! `POST /account/data`: everything that the server knows about a person, as a JSON file. It needs a recent
-//! signature, so that a browser that someone left open does not give it all away.
+//! `POST /account/data`: everything that the server knows about a person, as a JSON file; only what happened is
+//! read elsewhere, at `/account/events`. It needs a recent signature, so that a browser that someone left open does
+//! not give it all away.
 
 pub(crate) mod description;
 

@@ -46,8 +46,8 @@ pub(crate) fn download() -> Operation {
         "POST",
         "/account/data",
         ("accountData", "The account as a file"),
-        "Everything that the server knows about the person, as JSON. It needs a signature that is at most \
-         ten minutes old.",
+        "Everything that the server knows about the person, as JSON; what happened is at `/account/events`. \
+         It needs a signature that is at most ten minutes old.",
     )
     .tag("Account")
     .takes(&[FORM, JSON], "PlainForm", vec![plain()])
