@@ -4,10 +4,10 @@ use countersign_domain::forgetting::TimeMark;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_group_commit::Executor;
 use countersign_ports::{
-    AccessEnded, AddSigningKey, BeginDevice, BlockPut, ChangeAccess, ChangeResources, CompleteLogin,
-    ConfirmEmail, ContinueSession, CreateGroup, CreateResource, DeleteAccount, DeleteClient, DeleteGroup,
-    DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut,
-    EndAccess, EndSession, EndSessions, ForgetDocuments, ForgetEvents, ForgetUnused, GroupCreated,
+    AccessEnded, AddSigningKey, AdvancePush, BeginDevice, BeginPush, BlockPut, ChangeAccess, ChangeResources,
+    CompleteLogin, ConfirmEmail, ContinueSession, CreateGroup, CreateResource, DeleteAccount, DeleteClient,
+    DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed,
+    EmailPut, EndAccess, EndSession, EndSessions, ForgetDocuments, ForgetEvents, ForgetUnused, GroupCreated,
     IssueTokens, KeyAdded, LinkWallet, LoginCompleted, MemberAdded, NameWallet, OpenSession, PurgeExpired,
     Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
     RemoveSigningKey, ResourceCreated, ResourceUpdated, RetitleGroup, RevokeConsent, RevokeGrant,
@@ -109,6 +109,8 @@ commands! {
     RecordEvent: RecordEvent => bool, ops::record_event::record_event;
     SealEvents: SealEvents => Sealed, ops::seal_events::seal_events;
     ForgetEvents: ForgetEvents => u64, ops::forget_events::forget_events;
+    BeginPush: BeginPush => bool, ops::event_push::begin_push;
+    AdvancePush: AdvancePush => bool, ops::event_push::advance_push;
     TakeLease: TakeLease => bool, ops::leases::take_lease;
     RedeemCode: RedeemCode => Redeemed, ops::redeem_code::redeem_code;
     IssueTokens: IssueTokens => TokensIssued, ops::issue_tokens::issue_tokens;

@@ -28,6 +28,7 @@ use crate::clock_watch::ClockWatch;
 use crate::config::{AddressDetail, Config, MetricsPage, RegistrationMode};
 use crate::descriptors;
 use crate::event_keeper::EventKeeper;
+use crate::event_pusher::{EventPusher, PushCounts};
 use crate::failure::Failure;
 use crate::keys::KeyKeeper;
 use crate::operator_secret;
@@ -88,7 +89,7 @@ pub(crate) async fn serve(
             return Ok(());
         }
     };
-    let Started { upkeeper, keys, metrics, mut running, storage } = started;
+    let Started { upkeeper, keys, metrics, pushed, mut running, storage } = started;
     if let Some(listener) = metrics_listener {
         if let Ok(address) = listener.local_addr() {
             tracing::info!(%address, "metrics are at /metrics");
@@ -98,13 +99,18 @@ pub(crate) async fn serve(
         tokio::spawn(serving);
     }
     let uses = UseWriter { clients: upkeeper.context.clients.clone() };
-    let events = EventKeeper::new(upkeeper.context.clone());
-    let upkeep = [
+    let events = EventKeeper::new(upkeeper.context.clone(), config.event_push.is_some());
+    let pusher = config
+        .event_push
+        .clone()
+        .map(|receiver| EventPusher::new(upkeeper.context.clone(), receiver, pushed));
+    let mut upkeep = vec![
         tokio::spawn(upkeeper.keep()),
         tokio::spawn(keys.keep()),
         tokio::spawn(uses.clone().keep()),
         tokio::spawn(events.keep()),
     ];
+    upkeep.extend(pusher.map(|pusher| tokio::spawn(pusher.keep())));
     if let Some(folder) = &mut throw_away {
         let announced = folder.announce(&config.public_url);
         announced.map_err(|error| Failure::because(&format!("write to {}", folder.path()), &error))?;
@@ -143,6 +149,7 @@ struct Started {
     upkeeper: Upkeeper,
     keys: KeyKeeper,
     metrics: Arc<Metrics>,
+    pushed: Arc<PushCounts>,
     running: Running,
     storage: OpenStorage,
 }
@@ -187,7 +194,14 @@ async fn start(
         Arc::<JosekitSigner>::clone(&signer),
         context_keys,
     );
-    let known = Known { signer, clock, clients: context.clients.clone(), writer: storage.writer.take() };
+    let pushed = Arc::<PushCounts>::default();
+    let known = Known {
+        signer,
+        clock,
+        clients: context.clients.clone(),
+        pushed: config.event_push.is_some().then(|| Arc::clone(&pushed)),
+        writer: storage.writer.take(),
+    };
     let metrics = Arc::new(http::metrics(env!("CARGO_PKG_VERSION"), Box::new(known)));
     let wallets = Arc::new(MeasuredWallets::new(context.wallets, Arc::clone(&metrics)));
     let context = Context { wallets, ..context };
@@ -213,7 +227,7 @@ async fn start(
         .map_err(|error| Failure::because("start the server", &error))?;
     let forget_unused_users = config.forget_unused_users;
     let upkeeper = Upkeeper { context, clock: watch, forget_unused_users };
-    Ok(Started { upkeeper, keys, metrics, running, storage })
+    Ok(Started { upkeeper, keys, metrics, pushed, running, storage })
 }
 
 fn registration(config: &Config) -> Registration {

@@ -11,6 +11,7 @@ use countersign_domain::client::Client;
 use countersign_domain::consent::{Consent, ConsentTerms};
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::Event;
+use countersign_domain::event_push::ReceiverId;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::group::{Group, GroupName};
@@ -22,7 +23,7 @@ use countersign_domain::resource::Resource;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AddSigningKey, ChangeAccess, ChangeResources, ClientStore, DeleteClient, DocumentsForgotten,
+    AddSigningKey, ChangeAccess, ChangeResources, ClientStore, DeleteClient, DocumentsForgotten, EventPush,
     ForgetDocuments, ForgetUnused, IssueTokens, KeyAdded, KeyStore, PurgeExpired, Purged, RedeemCode,
     Redeemed, RegisterClient, Registered, RemoveSigningKey, ReplayStore, RevokeGrant, RevokeToken, Revoked,
     RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SpendProof, StoreError, TokenStore,
@@ -32,6 +33,7 @@ use time::OffsetDateTime;
 
 mod accounts;
 mod blocks;
+mod event_push;
 mod events;
 mod forgetting;
 mod groups;
@@ -96,6 +98,7 @@ struct Tables {
     checkpoints: BTreeMap<u64, SignedCheckpoint>,
     /// Who holds each lease, and until when.
     leases: BTreeMap<&'static str, ([u8; 16], OffsetDateTime)>,
+    event_pushes: BTreeMap<ReceiverId, EventPush>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -24,6 +24,7 @@ pub mod client_store;
 pub mod clock;
 pub mod entropy;
 pub mod error;
+pub mod event_push_store;
 pub mod event_store;
 pub mod fetcher;
 pub mod group_store;
@@ -57,11 +58,12 @@ pub use client_store::{
 pub use clock::Clock;
 pub use entropy::{Entropy, EntropyExt};
 pub use error::{SignerError, StoreError, VerifierError};
+pub use event_push_store::{AdvancePush, BeginPush, EventPush, EventPushStore};
 pub use event_store::{
     CheckpointAt, EventAt, EventFilter, EventOrder, EventPage, EventStore, EventSubject, ForgetEvents,
     FoundEvent, SealEvents, Sealed, TakeLease,
 };
-pub use fetcher::{FetchError, Fetched, Fetcher};
+pub use fetcher::{FetchError, Fetched, Fetcher, Post, Posted};
 pub use group_store::{
     ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupCreated, GroupMember, GroupStore, Member,
     MemberAdded, MemberCursor, RetitleGroup,

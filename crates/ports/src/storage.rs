@@ -1,8 +1,8 @@
 //! The whole storage port.
 
 use crate::{
-    AccountStore, BlockStore, ClientStore, EventStore, GroupStore, KeyStore, LoginStore, PeopleStore,
-    ReplayStore, RequestStore, ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore,
+    AccountStore, BlockStore, ClientStore, EventPushStore, EventStore, GroupStore, KeyStore, LoginStore,
+    PeopleStore, ReplayStore, RequestStore, ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore,
 };
 
 /// The whole storage port: implement its traits, and this one follows.
@@ -21,6 +21,7 @@ pub trait DirectStorage:
     + GroupStore
     + PeopleStore
     + EventStore
+    + EventPushStore
     + TokenStore
     + RequestStore
     + KeyStore
@@ -37,6 +38,7 @@ impl<T> DirectStorage for T where
         + GroupStore
         + PeopleStore
         + EventStore
+        + EventPushStore
         + TokenStore
         + RequestStore
         + KeyStore

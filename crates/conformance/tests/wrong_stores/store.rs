@@ -13,6 +13,7 @@ use countersign_domain::consent::Consent;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::{Event, EventPerson, Pseudonym};
+use countersign_domain::event_push::ReceiverId;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::group::{GroupName, Membership};
@@ -450,6 +451,21 @@ fn rebase(command: &mut SealEvents, number: u64, first: u64) {
     command.checkpoint.checkpoint.events = u32::try_from(command.events.len()).unwrap();
     for (sealed, position) in command.events.iter_mut().zip(first..) {
         sealed.position = position;
+    }
+}
+
+#[async_trait]
+impl EventPushStore for WrongStore {
+    async fn begin_push(&self, command: BeginPush) -> Result<bool, StoreError> {
+        self.inner.begin_push(command).await
+    }
+
+    async fn find_push(&self, receiver: ReceiverId) -> Result<Option<EventPush>, StoreError> {
+        self.inner.find_push(receiver).await
+    }
+
+    async fn advance_push(&self, command: AdvancePush) -> Result<bool, StoreError> {
+        self.inner.advance_push(command).await
     }
 }
 

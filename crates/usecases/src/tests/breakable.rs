@@ -14,6 +14,7 @@ use countersign_domain::consent::Consent;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::{Event, Pseudonym};
+use countersign_domain::event_push::ReceiverId;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::group::{GroupName, Membership};
@@ -27,21 +28,21 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, Blocked,
-    BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, CheckpointAt, ClientStore, Clock,
-    CompleteLogin, ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, CreateResource, DeleteAccount,
-    DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
-    EmailPut, EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventStore, FindUses,
-    ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore,
-    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
-    MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person, PersonListed,
-    PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
-    RemoveSigningKey, ReplayStore, RequestStore, ResourceCreated, ResourceStore, ResourceUpdated,
-    ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
-    RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore,
-    TokensIssued, UnlinkWallet, UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore,
-    WalletUnlinked, WithdrawSigningKey,
+    AccessEnded, Account, AccountStore, AddSigningKey, AdvancePush, BeginDevice, BeginPush, BlockPut,
+    BlockStore, Blocked, BlockedWallet, ChangeAccess, ChangeMember, ChangeResources, CheckpointAt,
+    ClientStore, Clock, CompleteLogin, ConfirmEmail, ContinueSession, CountedGroup, CreateGroup,
+    CreateResource, DeleteAccount, DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeviceBegun,
+    DeviceDenied, DocumentsForgotten, EmailPut, EndAccess, EndSession, EndSessions, EventAt, EventFilter,
+    EventPage, EventPush, EventPushStore, EventStore, FindUses, ForgetDocuments, ForgetEvents, ForgetUnused,
+    FoundEvent, GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore, KnownAccess,
+    LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
+    PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutEmail, RedeemCode,
+    Redeemed, RegisterClient, Registered, RemoveBlock, RemoveSigningKey, ReplayStore, RequestStore,
+    ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
+    SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease,
+    TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, UpdateClient, UpdateResource, Upkeep,
+    WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
 };
 use time::OffsetDateTime;
 
@@ -349,6 +350,12 @@ pub(super) async fn break_after(world: &World, storage: &Breakable, calls: i64) 
     world.clock.wait(Duration::from_secs(1)).await;
     storage.calls_left.store(calls, Ordering::SeqCst);
 }
+
+breakable!(EventPushStore {
+    begin_push(command: BeginPush) -> bool;
+    find_push(receiver: ReceiverId) -> Option<EventPush>;
+    advance_push(command: AdvancePush) -> bool;
+});
 
 breakable!(EventStore {
     record_event(event: Event) -> bool;
