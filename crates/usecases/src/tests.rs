@@ -4,6 +4,7 @@ mod account;
 mod breakable;
 mod broken_store;
 mod clients;
+mod event_pushes;
 mod events;
 mod invariants;
 mod people;

@@ -279,7 +279,8 @@ fn settle(push: &EventPush, items: &[Item], sent: &Sent, now: OffsetDateTime, bo
         let taken = fresh().filter(|(_, fate)| fate.is_final()).map(|(item, _)| item.position);
         taken.max().unwrap_or(push.position)
     };
-    for (item, fate) in fresh().filter(|(item, fate)| item.position <= position && !fate.is_final()) {
+    let end = position;
+    for (item, fate) in fresh().filter(|(item, fate)| item.position <= end && !fate.is_final()) {
         if delayed.len() >= MAX_DELAYED {
             tracing::error!("too many events wait for their receiver: the others wait too");
             position = item.position.saturating_sub(1);
