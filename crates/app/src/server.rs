@@ -199,7 +199,7 @@ async fn start(
         signer,
         clock,
         clients: context.clients.clone(),
-        pushed: config.event_push.is_some().then(|| Arc::clone(&pushed)),
+        pushed: Arc::clone(&pushed),
         writer: storage.writer.take(),
     };
     let metrics = Arc::new(http::metrics(env!("CARGO_PKG_VERSION"), Box::new(known)));

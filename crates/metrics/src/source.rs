@@ -10,8 +10,8 @@ pub trait Source: Send + Sync {
     /// How often clients authenticated with a secret.
     fn secret_uses(&self) -> SecretFigures;
 
-    /// What became of the events that are pushed; `None` if none are.
-    fn pushes(&self) -> Option<PushFigures>;
+    /// What became of the events that are pushed.
+    fn pushes(&self) -> PushFigures;
 
     /// What the storage's writer has done; `None` if the storage has no writer.
     fn writer(&self) -> Option<WriterFigures>;

@@ -16,8 +16,7 @@ pub(super) struct Known {
     pub(super) signer: Arc<JosekitSigner>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) clients: Clients,
-    /// `None` if events are not pushed.
-    pub(super) pushed: Option<Arc<PushCounts>>,
+    pub(super) pushed: Arc<PushCounts>,
     pub(super) writer: Option<ReadWriter>,
 }
 
@@ -35,8 +34,8 @@ impl Source for Known {
         SecretFigures { current, old }
     }
 
-    fn pushes(&self) -> Option<PushFigures> {
-        self.pushed.as_ref().map(|pushed| pushed.figures())
+    fn pushes(&self) -> PushFigures {
+        self.pushed.figures()
     }
 
     fn writer(&self) -> Option<WriterFigures> {

@@ -93,8 +93,8 @@ impl Source for Nothing {
         SecretFigures::default()
     }
 
-    fn pushes(&self) -> Option<PushFigures> {
-        None
+    fn pushes(&self) -> PushFigures {
+        PushFigures::default()
     }
 
     fn writer(&self) -> Option<WriterFigures> {

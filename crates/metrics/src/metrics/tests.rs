@@ -20,8 +20,8 @@ impl Source for Known {
         SecretFigures { current: 7, old: 2 }
     }
 
-    fn pushes(&self) -> Option<PushFigures> {
-        Some(PushFigures { taken: 7, failed: 2, lost: 1, pending: 6 })
+    fn pushes(&self) -> PushFigures {
+        PushFigures { taken: 7, failed: 2, lost: 1, pending: 6 }
     }
 
     fn writer(&self) -> Option<WriterFigures> {
