@@ -13,6 +13,7 @@ mod clocks;
 mod crash;
 mod devices;
 mod edge;
+mod event_push;
 mod fail2ban;
 mod first_hour;
 mod flow;
