@@ -61,6 +61,25 @@ fn prometheus_reads_the_metrics_that_the_table_names() {
     judge("metrics.py", python());
 }
 
+/// Pushed events are checked with npm `jose` and the server's published keys (RFC 8417, RFC 8935).
+#[test]
+fn jose_verifies_the_events_that_are_pushed() {
+    let port = free_port();
+    let database = Database::sqlite();
+    let url = format!("http://127.0.0.1:{port}/events");
+    let server = database.server().with_env("COUNTERSIGN_EVENT_PUSH_URL", &url).start();
+    while database.number("SELECT count(*) FROM event_pushes") == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    for number in 0..20 {
+        database.change(&format!(
+            "INSERT INTO fresh_events (id, kind, actor, user_id, details) VALUES \
+             (x'018f000000007000800000000000{number:04x}', 'sign_in', 'person', x'018f0000000070008000000000000001', '{{}}')"
+        ));
+    }
+    examine("events.mjs", node(), &[server.public_url.as_ref(), port.to_string().as_ref(), "20".as_ref()]);
+}
+
 /// The page in Chromium: wallets, manual signing, no JavaScript, Deny, framing, hostile names (A-058, B-014,
 /// B-020, B-065, B-066).
 #[test]

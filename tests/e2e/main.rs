@@ -16,6 +16,7 @@ mod crash;
 mod declared;
 mod devices;
 mod edge;
+mod event_push;
 mod events;
 mod fail2ban;
 mod first_hour;

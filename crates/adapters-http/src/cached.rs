@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use countersign_ports::{FetchError, Fetched, Fetcher};
+use countersign_ports::{FetchError, Fetched, Fetcher, Post, Posted};
 use tokio::sync::Mutex as Turn;
 use tokio::time::Instant;
 
@@ -149,6 +149,10 @@ impl Fetcher for CachedDocuments {
 
     async fn post_form(&self, url: &str, form: &[(&str, &str)]) -> Result<u16, FetchError> {
         self.fetcher.post_form(url, form).await
+    }
+
+    async fn post(&self, post: Post<'_>) -> Result<Posted, FetchError> {
+        self.fetcher.post(post).await
     }
 }
 

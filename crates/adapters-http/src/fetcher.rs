@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use countersign_outbound::{Gate, Kind, Late, OutOfReach, Reach, agent};
-use countersign_ports::{FetchError, Fetched, Fetcher};
-use ureq::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use countersign_ports::{FetchError, Fetched, Fetcher, Post, Posted};
+use ureq::http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
 use ureq::http::{HeaderMap, HeaderName, Response};
 use ureq::{Agent, Body};
 use url::{Host, Url};
@@ -15,10 +15,13 @@ const TOTAL: Duration = Duration::from_secs(5);
 /// How long resolving a name can take, and how long connecting can take.
 const CONNECT: Duration = Duration::from_secs(3);
 /// How many requests run at a time for each purpose: strangers name documents, registered clients name keys,
-/// and registered clients are notified of sign-outs. None of the three waits for the others (F-12).
+/// registered clients are notified of sign-outs, and events are pushed. None of the four waits for the others
+/// (F-12).
 const IN_FLIGHT: usize = 8;
 /// The most bytes that an answer can have.
 const MAX_ANSWER: u64 = 64 * 1024;
+/// The most bytes of an answer that says why something was refused.
+const MAX_REASON: u64 = 4 * 1024;
 /// The longest URL, in bytes.
 const MAX_URL: usize = 2_048;
 
@@ -26,9 +29,12 @@ const MAX_URL: usize = 2_048;
 #[derive(Debug)]
 pub struct HttpFetcher {
     agent: Agent,
+    /// Keeps connections, because whoever gets events gets many.
+    pusher: Agent,
     documents: Gate,
     keys: Gate,
     notices: Gate,
+    pushes: Gate,
     allow_loopback: bool,
 }
 
@@ -37,10 +43,11 @@ impl HttpFetcher {
     /// over http too. That is for a server that is itself tried out on a loopback address.
     pub fn new(allow_loopback: bool) -> Self {
         let reach = if allow_loopback { Reach::ThisMachine } else { Reach::Public };
-        // Connections are not kept, because no server is asked often.
+        // Connections are not kept, because no other server is asked often.
         let gate = || Gate::new(IN_FLIGHT, TOTAL);
-        let (documents, keys, notices) = (gate(), gate(), gate());
-        Self { agent: agent(reach, CONNECT, 0), documents, keys, notices, allow_loopback }
+        let pusher = agent(reach, CONNECT, IN_FLIGHT);
+        let (documents, keys, notices, pushes) = (gate(), gate(), gate(), gate());
+        Self { agent: agent(reach, CONNECT, 0), pusher, documents, keys, notices, pushes, allow_loopback }
     }
 
     /// Parses and checks a URL: https, or http on this machine if that is allowed, with neither user nor
@@ -70,7 +77,7 @@ impl HttpFetcher {
     }
 
     async fn fetch(&self, gate: &Gate, url: &str) -> Result<Fetched, FetchError> {
-        self.ask(gate, self.judge(url)?, |agent, url, left| {
+        self.ask(&self.agent, gate, self.judge(url)?, |agent, url, left| {
             let request = agent.get(url).config().timeout_global(Some(left)).build();
             let request = request.header("accept", "application/json, application/jwk-set+json");
             read(request.call().map_err(|error| reason_of(&error))?)
@@ -80,11 +87,12 @@ impl HttpFetcher {
 
     async fn ask<T: Send + 'static>(
         &self,
+        agent: &Agent,
         gate: &Gate,
         url: Url,
         question: impl FnOnce(&Agent, &str, Duration) -> Result<T, FetchError> + Send + 'static,
     ) -> Result<T, FetchError> {
-        let agent = self.agent.clone();
+        let agent = agent.clone();
         let asked = gate.pass(move |deadline| {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() { Err(FetchError::Late) } else { question(&agent, url.as_str(), left) }
@@ -111,11 +119,31 @@ impl Fetcher for HttpFetcher {
 
     async fn post_form(&self, url: &str, form: &[(&str, &str)]) -> Result<u16, FetchError> {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
-        self.ask(&self.notices, self.judge(url)?, move |agent, url, left| {
+        self.ask(&self.agent, &self.notices, self.judge(url)?, move |agent, url, left| {
             let request = agent.post(url).config().timeout_global(Some(left)).build();
             let request = request.content_type("application/x-www-form-urlencoded");
             let answer = request.send(body).map_err(|error| reason_of(&error))?;
             Ok(answer.status().as_u16())
+        })
+        .await
+    }
+
+    async fn post(&self, post: Post<'_>) -> Result<Posted, FetchError> {
+        let Post { url, content_type, accept, bearer, body } = post;
+        let bearer = bearer.map(|secret| format!("Bearer {}", secret.expose()));
+        let body = body.to_owned();
+        self.ask(&self.pusher, &self.pushes, self.judge(url)?, move |agent, url, left| {
+            let mut request = agent.post(url).config().timeout_global(Some(left)).build();
+            request = request.content_type(content_type).header(ACCEPT, accept);
+            if let Some(bearer) = bearer {
+                request = request.header(AUTHORIZATION, bearer);
+            }
+            let mut answer = request.send(body).map_err(|error| reason_of(&error))?;
+            let status = answer.status().as_u16();
+            let is_refused = status == 400;
+            // A reason that cannot be read is none.
+            let reason = is_refused.then(|| answer.body_mut().with_config().limit(MAX_REASON).read_to_vec());
+            Ok(Posted { status, reason: reason.and_then(Result::ok).unwrap_or_default() })
         })
         .await
     }

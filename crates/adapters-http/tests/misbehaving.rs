@@ -9,7 +9,8 @@ use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 use countersign_adapters_http::{CachedDocuments, HttpFetcher};
-use countersign_ports::{FetchError, Fetcher};
+use countersign_domain::secret::Secret;
+use countersign_ports::{FetchError, Fetcher, Post, Posted};
 
 /// A server on this machine that gives every connection the same answer.
 struct Server {
@@ -227,4 +228,102 @@ async fn f_12_documents_keys_and_notices_do_not_wait_for_each_other() {
         assert!(begun.elapsed() < Duration::from_secs(2), "{busy}: {:?}", begun.elapsed());
         waiting.iter().for_each(tokio::task::JoinHandle::abort);
     }
+}
+
+async fn pushed(server: &Server) -> (Result<Posted, FetchError>, Duration) {
+    let started = Instant::now();
+    let secret = Secret::new("a-secret-of-the-receiver");
+    let post = Post {
+        url: &server.url,
+        content_type: "application/secevent+jwt",
+        accept: "application/json",
+        bearer: Some(&secret),
+        body: "a.b.c",
+    };
+    (HttpFetcher::new(true).post(post).await, started.elapsed())
+}
+
+fn posted(status: u16, reason: &str) -> Result<Posted, FetchError> {
+    Ok(Posted { status, reason: reason.as_bytes().to_vec() })
+}
+
+#[tokio::test]
+async fn b_048_what_is_pushed_to_a_receiver_is_judged_by_its_status_and_a_short_reason() {
+    for (answer, expected) in [
+        ("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", posted(202, "")),
+        ("HTTP/1.1 204 No Content\r\n\r\n", posted(204, "")),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nabc", posted(200, "")),
+        ("HTTP/1.1 400 No\r\nContent-Length: 2\r\n\r\n{}", posted(400, "{}")),
+        ("HTTP/1.1 400 No\r\nContent-Length: 9\r\n\r\n{}", posted(400, "")),
+        ("HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\n{}", posted(401, "")),
+        ("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n{}", posted(500, "")),
+        (
+            "HTTP/1.1 307 There\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n",
+            posted(307, ""),
+        ),
+        ("SSH-2.0-OpenSSH_9\r\n\r\n", Err(FetchError::Unreachable)),
+        ("", Err(FetchError::Unreachable)),
+    ] {
+        let (got, took) = pushed(&Server::saying(answer)).await;
+        assert_eq!(got, expected, "{answer}");
+        assert!(took < Duration::from_secs(4), "{answer}: {took:?}");
+    }
+}
+
+#[tokio::test]
+async fn b_048_a_receiver_that_sends_megabytes_drips_or_hangs_is_left_in_time() {
+    let endless = |head: &'static str, pause: Duration| {
+        Server::new(move |connection| {
+            connection.write_all(head.as_bytes())?;
+            loop {
+                connection.write_all(&[b'a'; 4096][..if pause.is_zero() { 4096 } else { 1 }])?;
+                sleep(pause);
+            }
+        })
+    };
+    let (at_once, slowly) = (Duration::ZERO, Duration::from_millis(50));
+    for (name, server, expected) in [
+        ("a success", endless("HTTP/1.1 202 Accepted\r\n\r\n", at_once), posted(202, "")),
+        ("a refusal", endless("HTTP/1.1 400 No\r\n\r\n", at_once), posted(400, "")),
+        ("a slow success", endless("HTTP/1.1 202 Accepted\r\n\r\n", slowly), posted(202, "")),
+        ("a slow refusal", endless("HTTP/1.1 400 No\r\n\r\n", slowly), posted(400, "")),
+    ] {
+        let (got, took) = pushed(&server).await;
+        assert_eq!(got, expected, "{name}");
+        assert!(took < Duration::from_secs(6), "{name}: {took:?}");
+    }
+    let hanging = Server::new(|_| {
+        sleep(Duration::from_secs(9));
+        Ok(())
+    });
+    let (got, took) = pushed(&hanging).await;
+    assert_eq!(got, Err(FetchError::Late));
+    assert!(took < Duration::from_secs(6), "{took:?}");
+}
+
+#[tokio::test]
+async fn e_31_nothing_is_pushed_to_an_address_inside() {
+    let secret = Secret::new("a-secret-of-the-receiver");
+    for (url, expected) in [
+        ("https://169.254.169.254/latest/meta-data", FetchError::Address),
+        ("https://10.0.0.1/", FetchError::Address),
+        ("https://localhost/", FetchError::Address),
+        ("https://[::ffff:127.0.0.1]/", FetchError::Address),
+        ("https://0x7f000001/", FetchError::Address),
+        ("http://169.254.169.254/latest/meta-data", FetchError::Url),
+        ("http://127.0.0.1/", FetchError::Url),
+        ("https://user@siem.example/", FetchError::Url),
+    ] {
+        let post = Post { url, content_type: "a/b", accept: "a/b", bearer: Some(&secret), body: "" };
+        assert_eq!(HttpFetcher::new(false).post(post).await, Err(expected), "{url}");
+    }
+}
+
+/// The connection is https, but what answers speaks no TLS.
+#[tokio::test]
+async fn a_receiver_without_valid_tls_gets_nothing() {
+    let server = Server::saying("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
+    let url = server.url.replacen("http:", "https:", 1);
+    let post = Post { url: &url, content_type: "a/b", accept: "a/b", bearer: None, body: "a.b.c" };
+    assert_eq!(HttpFetcher::new(true).post(post).await, Err(FetchError::Unreachable));
 }

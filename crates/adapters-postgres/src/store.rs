@@ -13,6 +13,7 @@ use countersign_domain::declaration::Declaration;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::{Event, Pseudonym};
+use countersign_domain::event_push::ReceiverId;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::group::{GroupName, Membership};
@@ -26,25 +27,23 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, BlockedWallet,
-    ChangeAccess, ChangeMember, ChangeResources, CheckpointAt, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeclarationStore, DeleteAccount,
-    DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
-    EmailConfirmed, EmailPut, EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage,
+    AccessEnded, Account, AccountStore, AddSigningKey, AdminKeyCreated, AdminKeyStore, AdvancePush,
+    BeginDevice, BeginPush, BeginRequest, BlockPut, BlockStore, BlockedWallet, ChangeAccess, ChangeMember,
+    ChangeResources, CheckpointAt, ClientStore, CompleteLogin, ConfirmEmail, ContinueSession, CountedGroup,
+    CreateAdminKey, CreateGroup, CreateResource, DeclarationStore, DeleteAccount, DeleteClient, DeleteGroup,
+    DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut,
+    EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventPush, EventPushStore,
     EventStore, FindUses, ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent,
-    GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
-    LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
-    PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutDeclarations,
-    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock, RemoveSigningKey, ReplayStore,
-    RequestStore, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent,
-    RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed,
-    SecretRecord, SecretUse, SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut,
-    SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
-    UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
-};
-use countersign_ports::{
-    AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, IfClientUnchanged, IfGroupUnchanged,
-    IfResourceUnchanged, RequestBegun, RevokeAdminKey,
+    GroupCreated, GroupMember, GroupStore, IfClientUnchanged, IfGroupUnchanged, IfResourceUnchanged,
+    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
+    MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person, PersonListed,
+    PurgeExpired, Purged, PutBlock, PutDeclarations, PutEmail, RedeemCode, Redeemed, RegisterClient,
+    Registered, RemoveBlock, RemoveSigningKey, ReplayStore, RequestBegun, RequestStore, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
+    SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease,
+    TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, UpdateClient, UpdateResource, Upkeep,
+    WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
 };
 use time::OffsetDateTime;
 
@@ -64,6 +63,7 @@ use crate::ops::declarations::{forget_declarations, list_declarations, put_decla
 use crate::ops::delete_account::delete_account;
 use crate::ops::end_access::end_access;
 use crate::ops::end_session::{end_session, end_sessions};
+use crate::ops::event_push::{advance_push, begin_push, find_push};
 use crate::ops::forget_documents::forget_documents;
 use crate::ops::forget_events::forget_events;
 use crate::ops::forget_unused::forget_unused;
@@ -486,6 +486,21 @@ impl EventStore for PgStorage {
 
     async fn take_lease(&self, command: TakeLease) -> Result<bool, StoreError> {
         self.pool.run(move |connection| take_lease(connection, &command)).await
+    }
+}
+
+#[async_trait]
+impl EventPushStore for PgStorage {
+    async fn begin_push(&self, command: BeginPush) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| begin_push(connection, &command)).await
+    }
+
+    async fn find_push(&self, receiver: ReceiverId) -> Result<Option<EventPush>, StoreError> {
+        self.pool.run(move |connection| find_push(connection, receiver)).await
+    }
+
+    async fn advance_push(&self, command: AdvancePush) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| advance_push(connection, &command)).await
     }
 }
 

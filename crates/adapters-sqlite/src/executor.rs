@@ -4,20 +4,18 @@ use countersign_domain::forgetting::TimeMark;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_group_commit::Executor;
 use countersign_ports::{
-    AccessEnded, AddSigningKey, BeginDevice, BlockPut, ChangeAccess, ChangeResources, CompleteLogin,
-    ConfirmEmail, ContinueSession, CreateGroup, CreateResource, DeleteAccount, DeleteClient, DeleteGroup,
-    DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut,
-    EndAccess, EndSession, EndSessions, ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused,
-    GroupCreated, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, MemberAdded, NameWallet, OpenSession,
-    PurgeExpired, Purged, PutBlock, PutDeclarations, PutEmail, RedeemCode, Redeemed, RegisterClient,
-    Registered, RemoveBlock, RemoveSigningKey, ResourceCreated, ResourceUpdated, RetitleGroup, RevokeConsent,
-    RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed,
-    SessionContinued, SessionOpened, SignOut, SpendProof, TakeLease, TakePushedRequest, TokensIssued,
-    UnlinkWallet, UpdateClient, UpdateResource, WalletLinked, WalletUnlinked, WithdrawSigningKey,
-};
-use countersign_ports::{
-    AdminKeyCreated, BeginRequest, CreateAdminKey, IfClientUnchanged, IfGroupUnchanged, IfResourceUnchanged,
-    RequestBegun, RevokeAdminKey,
+    AccessEnded, AddSigningKey, AdminKeyCreated, AdvancePush, BeginDevice, BeginPush, BeginRequest, BlockPut,
+    ChangeAccess, ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession, CreateAdminKey, CreateGroup,
+    CreateResource, DeleteAccount, DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeviceBegun,
+    DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, EndSession, EndSessions,
+    ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused, GroupCreated, IfClientUnchanged,
+    IfGroupUnchanged, IfResourceUnchanged, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, MemberAdded,
+    NameWallet, OpenSession, PurgeExpired, Purged, PutBlock, PutDeclarations, PutEmail, RedeemCode, Redeemed,
+    RegisterClient, Registered, RemoveBlock, RemoveSigningKey, RequestBegun, ResourceCreated,
+    ResourceUpdated, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken, Revoked,
+    RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SessionContinued, SessionOpened, SignOut,
+    SpendProof, TakeLease, TakePushedRequest, TokensIssued, UnlinkWallet, UpdateClient, UpdateResource,
+    WalletLinked, WalletUnlinked, WithdrawSigningKey,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -119,6 +117,8 @@ commands! {
     RecordEvent: RecordEvent => bool, ops::record_event::record_event;
     SealEvents: SealEvents => Sealed, ops::seal_events::seal_events;
     ForgetEvents: ForgetEvents => u64, ops::forget_events::forget_events;
+    BeginPush: BeginPush => bool, ops::event_push::begin_push;
+    AdvancePush: AdvancePush => bool, ops::event_push::advance_push;
     TakeLease: TakeLease => bool, ops::leases::take_lease;
     RedeemCode: RedeemCode => Redeemed, ops::redeem_code::redeem_code;
     IssueTokens: IssueTokens => TokensIssued, ops::issue_tokens::issue_tokens;

@@ -14,6 +14,7 @@ use countersign_domain::declaration::Declaration;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::{Event, Pseudonym};
+use countersign_domain::event_push::ReceiverId;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::group::{GroupName, Membership};
@@ -28,25 +29,23 @@ use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_group_commit::{GroupCommit, Limits};
 use countersign_ports::{
-    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, BlockedWallet,
-    ChangeAccess, ChangeMember, ChangeResources, CheckpointAt, ClientStore, CompleteLogin, ConfirmEmail,
-    ContinueSession, CountedGroup, CreateGroup, CreateResource, DeclarationStore, DeleteAccount,
-    DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten,
-    EmailConfirmed, EmailPut, EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage,
+    AccessEnded, Account, AccountStore, AddSigningKey, AdminKeyCreated, AdminKeyStore, AdvancePush,
+    BeginDevice, BeginPush, BeginRequest, BlockPut, BlockStore, BlockedWallet, ChangeAccess, ChangeMember,
+    ChangeResources, CheckpointAt, ClientStore, CompleteLogin, ConfirmEmail, ContinueSession, CountedGroup,
+    CreateAdminKey, CreateGroup, CreateResource, DeclarationStore, DeleteAccount, DeleteClient, DeleteGroup,
+    DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut,
+    EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventPush, EventPushStore,
     EventStore, FindUses, ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent,
-    GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
-    LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
-    PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutDeclarations,
-    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock, RemoveSigningKey, ReplayStore,
-    RequestStore, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent,
-    RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed,
-    SecretRecord, SecretUse, SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut,
-    SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
-    UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
-};
-use countersign_ports::{
-    AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, IfClientUnchanged, IfGroupUnchanged,
-    IfResourceUnchanged, RequestBegun, RevokeAdminKey,
+    GroupCreated, GroupMember, GroupStore, IfClientUnchanged, IfGroupUnchanged, IfResourceUnchanged,
+    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
+    MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person, PersonListed,
+    PurgeExpired, Purged, PutBlock, PutDeclarations, PutEmail, RedeemCode, Redeemed, RegisterClient,
+    Registered, RemoveBlock, RemoveSigningKey, ReplayStore, RequestBegun, RequestStore, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
+    SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease,
+    TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, UpdateClient, UpdateResource, Upkeep,
+    WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
 };
 use diesel::SqliteConnection;
 use time::OffsetDateTime;
@@ -63,8 +62,8 @@ use crate::ops::ping::Ping;
 use crate::ops::record_event::RecordEvent;
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::{
-    client_secrets, declarations, read, read_account, read_blocks, read_events, read_groups, read_people,
-    requests, resources, sign_out, signing_keys, time_witness,
+    client_secrets, declarations, event_push, read, read_account, read_blocks, read_events, read_groups,
+    read_people, requests, resources, sign_out, signing_keys, time_witness,
 };
 use crate::options::SqliteOptions;
 use crate::pool::{self, Readers};
@@ -525,6 +524,21 @@ impl EventStore for SqliteStorage {
     }
 
     async fn take_lease(&self, command: TakeLease) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+}
+
+#[async_trait]
+impl EventPushStore for SqliteStorage {
+    async fn begin_push(&self, command: BeginPush) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn find_push(&self, receiver: ReceiverId) -> Result<Option<EventPush>, StoreError> {
+        self.read(move |reader| event_push::find_push(reader, receiver)).await
+    }
+
+    async fn advance_push(&self, command: AdvancePush) -> Result<bool, StoreError> {
         self.write(command).await
     }
 }

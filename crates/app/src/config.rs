@@ -29,6 +29,7 @@ use countersign_domain::resource::ResourceRules;
 use countersign_domain::secret::Secret;
 use countersign_domain::wallet_link::WalletLink;
 use countersign_usecases::context::cause::EventPolicy;
+use countersign_usecases::events::push_events::EventReceiver;
 use ipnet::IpNet;
 use time::Duration;
 
@@ -81,6 +82,8 @@ pub(crate) struct Config {
     pub(crate) log_addresses: AddressDetail,
     /// What is kept of what happened.
     pub(crate) events: EventPolicy,
+    /// Where events are pushed; `None` if they are not.
+    pub(crate) event_push: Option<EventReceiver>,
     pub(crate) metrics: MetricsPage,
     /// Where the admin interface is served; `None` if there is none.
     pub(crate) admin: Option<SocketAddr>,
@@ -216,6 +219,7 @@ impl Config {
         let log_addresses = reader.read(&settings::LOG_ADDRESSES);
         let event_retention = reader.read(&settings::EVENT_RETENTION);
         let event_addresses = reader.read(&settings::EVENT_ADDRESSES);
+        let push = Push::read(&mut reader, event_retention);
 
         if let Some(url) = &database_url {
             match wiring.scheme_of(url) {
@@ -331,6 +335,7 @@ impl Config {
             .into_iter()
             .chain(proxies.warnings())
             .chain(exposed(admin))
+            .chain(push.warnings(public_url.as_ref()))
             .chain(reader.warnings());
         let warnings = warnings.collect();
         let (shown, mistakes) = reader.finish();
@@ -378,6 +383,7 @@ impl Config {
                     retention: Some(event_retention?).filter(|time| time.is_positive()),
                     whole_addresses: event_addresses? == AddressDetail::Full,
                 },
+                event_push: push.receiver,
                 metrics,
                 admin,
                 connections_per_address: connections_per_address?,
@@ -489,6 +495,55 @@ fn mail(reader: &mut Reader<'_>) -> Option<SmtpSettings> {
         reader.mistaken(&settings::MAIL_FROM, "no mail is sent without a mail server; set smtp_url too");
     }
     Some(SmtpSettings { url: url?, sender: sender? })
+}
+
+/// Where events are pushed, and what may be wrong with that.
+struct Push {
+    receiver: Option<EventReceiver>,
+    has_secret: bool,
+    keeps_events: bool,
+}
+
+impl Push {
+    fn read(reader: &mut Reader<'_>, retention: Option<Duration>) -> Self {
+        let url = reader.read(&settings::EVENT_PUSH_URL);
+        let secret = reader.read(&settings::EVENT_PUSH_SECRET);
+        Self {
+            has_secret: secret.is_some(),
+            receiver: url.map(|url| EventReceiver { url, secret }),
+            keeps_events: retention.is_none_or(Duration::is_positive),
+        }
+    }
+
+    fn warnings(&self, public_url: Option<&PublicUrl>) -> Vec<String> {
+        let Some(receiver) = &self.receiver else {
+            let warning =
+                "event_push_secret: nothing is pushed without event_push_url; set it too, or leave both out";
+            return if self.has_secret { vec![warning.to_owned()] } else { Vec::new() };
+        };
+        let is_trial = public_url.is_none_or(PublicUrl::is_loopback);
+        [
+            (
+                !self.has_secret,
+                "event_push_url: without event_push_secret the receiver knows only by the signature where events \
+                 come from, and anyone can post to it; set event_push_secret",
+            ),
+            (
+                !self.keeps_events,
+                "event_push_url: event_retention is 0, so there are no events to push; set event_retention, or \
+                 leave event_push_url out",
+            ),
+            (
+                receiver.url.starts_with("http:") && !is_trial,
+                "event_push_url: this machine is contacted only while the public URL is loopback, so nothing \
+                 arrives there; use an https address on the public internet",
+            ),
+        ]
+        .into_iter()
+        .filter(|(is_doubtful, _)| *is_doubtful)
+        .map(|(_, warning)| warning.to_owned())
+        .collect()
+    }
 }
 
 /// Decides where `/metrics` is served. `bind` is the main listener.

@@ -13,6 +13,8 @@ use crate::upkeep::jittered;
 
 /// How often fresh events are sealed, on average.
 const EVERY: Duration = Duration::from_secs(8);
+/// The same if they are pushed, so that they arrive soon.
+const EVERY_TO_PUSH: Duration = Duration::from_secs(2);
 /// How often to look for events whose time is over.
 const RETIRE_EVERY: Duration = Duration::from_mins(1);
 /// How long the lease is taken for. A replica that stops is followed by another after this time.
@@ -24,19 +26,21 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub(crate) struct EventKeeper {
     context: Context,
     holder: [u8; 16],
+    every: Duration,
 }
 
 impl EventKeeper {
-    pub(crate) fn new(context: Context) -> Self {
+    /// Are events pushed?
+    pub(crate) fn new(context: Context, pushes: bool) -> Self {
         let holder = context.entropy.bytes();
-        Self { context, holder }
+        Self { context, holder, every: if pushes { EVERY_TO_PUSH } else { EVERY } }
     }
 
     /// Seals and deletes for as long as the server runs.
     pub(crate) async fn keep(self) {
         let mut retired_at: Option<Instant> = None;
         loop {
-            sleep(jittered(EVERY, self.context.entropy.bytes())).await;
+            sleep(jittered(self.every, self.context.entropy.bytes())).await;
             let retires = retired_at.is_none_or(|at| at.elapsed() >= RETIRE_EVERY);
             match self.round(retires).await {
                 Ok(Round { is_ours: true, deleted }) if retires => {

@@ -28,6 +28,7 @@ mod descriptors;
 mod event_command;
 mod event_keeper;
 mod event_output;
+mod event_pusher;
 mod failure;
 mod file_system;
 mod key_command;

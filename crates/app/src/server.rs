@@ -33,6 +33,7 @@ use crate::config::{AddressDetail, Config, MetricsPage, RegistrationMode};
 use crate::declared;
 use crate::descriptors;
 use crate::event_keeper::EventKeeper;
+use crate::event_pusher::{EventPusher, PushCounts};
 use crate::failure::Failure;
 use crate::key_events::EventsOfKeys;
 use crate::key_ring::SealedRing;
@@ -102,7 +103,7 @@ pub(crate) async fn serve(
             return Ok(());
         }
     };
-    let Started { upkeeper, keys, metrics, mut running, storage, admin } = started;
+    let Started { upkeeper, keys, metrics, pushed, mut running, storage, admin } = started;
     let mut admin_server = None;
     if let Some(listener) = admin_listener {
         if let Ok(address) = listener.local_addr() {
@@ -122,13 +123,18 @@ pub(crate) async fn serve(
         tokio::spawn(serving);
     }
     let uses = UseWriter { clients: upkeeper.context.clients.clone() };
-    let events = EventKeeper::new(upkeeper.context.clone());
-    let upkeep = [
+    let events = EventKeeper::new(upkeeper.context.clone(), config.event_push.is_some());
+    let pusher = config
+        .event_push
+        .clone()
+        .map(|receiver| EventPusher::new(upkeeper.context.clone(), receiver, pushed));
+    let mut upkeep = vec![
         tokio::spawn(upkeeper.keep()),
         tokio::spawn(keys.keep()),
         tokio::spawn(uses.clone().keep()),
         tokio::spawn(events.keep()),
     ];
+    upkeep.extend(pusher.map(|pusher| tokio::spawn(pusher.keep())));
     if let Some(folder) = &mut throw_away {
         let announced = folder.announce(&config.public_url);
         announced.map_err(|error| Failure::because(&format!("write to {}", folder.path()), &error))?;
@@ -167,6 +173,7 @@ struct Started {
     upkeeper: Upkeeper,
     keys: KeyKeeper,
     metrics: Arc<Metrics>,
+    pushed: Arc<PushCounts>,
     running: Running,
     storage: OpenStorage,
     admin: AdminSettings,
@@ -220,7 +227,14 @@ async fn start(
         Arc::<JosekitSigner>::clone(&signer),
         context_keys,
     );
-    let known = Known { signer, clock, clients: context.clients.clone(), writer: storage.writer.take() };
+    let pushed = Arc::<PushCounts>::default();
+    let known = Known {
+        signer,
+        clock,
+        clients: context.clients.clone(),
+        pushed: Arc::clone(&pushed),
+        writer: storage.writer.take(),
+    };
     let metrics = Arc::new(http::metrics(env!("CARGO_PKG_VERSION"), Box::new(known)));
     let wallets = Arc::new(MeasuredWallets::new(context.wallets, Arc::clone(&metrics)));
     let context = Context { wallets, ..context };
@@ -256,7 +270,7 @@ async fn start(
         }),
         repeat_key: RepeatKey::new(secret.derive::<32>("repeated requests")),
     };
-    Ok(Started { upkeeper, keys, metrics, running, storage, admin })
+    Ok(Started { upkeeper, keys, metrics, pushed, running, storage, admin })
 }
 
 fn registration(config: &Config) -> Registration {

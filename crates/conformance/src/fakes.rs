@@ -19,7 +19,7 @@ use crate::fixtures;
 
 mod outside;
 
-pub use outside::{FakeFetcher, FakeReader};
+pub use outside::{FakeFetcher, FakeReader, Received};
 
 /// A clock that stands still until a test moves it. Waiting moves it too and takes no real time.
 #[derive(Debug)]

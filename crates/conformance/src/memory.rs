@@ -13,6 +13,7 @@ use countersign_domain::consent::{Consent, ConsentTerms};
 use countersign_domain::declaration::{Declaration, DeclaredThing};
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::Event;
+use countersign_domain::event_push::ReceiverId;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::group::{Group, GroupName};
@@ -26,11 +27,13 @@ use countersign_domain::resource::Resource;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AddSigningKey, ChangeAccess, ChangeResources, ClientChange, ClientStore, DeleteClient,
-    DocumentsForgotten, ForgetDocuments, ForgetUnused, IfClientUnchanged, IssueTokens, KeyAdded, KeyStore,
-    PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered, RemoveSigningKey, ReplayStore,
-    RequestBegun, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord,
-    SecretUse, SpendProof, StoreError, TokenStore, TokensIssued, UpdateClient, Upkeep, WithdrawSigningKey,
+    AccountStore, AddSigningKey, BlockStore, Blocked, ChangeAccess, ChangeResources, ClientChange,
+    ClientStore, CompleteLogin, DeleteClient, DocumentsForgotten, EndAccess, EventPush, ForgetDocuments,
+    ForgetUnused, IfClientUnchanged, IssueTokens, KeyAdded, KeyStore, LoginStore, PurgeExpired, Purged,
+    RedeemCode, Redeemed, RegisterClient, Registered, RemoveSigningKey, ReplayStore, RequestBegun,
+    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord,
+    SecretUse, SpendProof, StoreError, TokenStore, TokensIssued, UpdateClient, Upkeep, WalletStore,
+    WithdrawSigningKey,
 };
 use time::OffsetDateTime;
 
@@ -38,6 +41,7 @@ mod accounts;
 mod admin_keys;
 mod blocks;
 mod declarations;
+mod event_push;
 mod events;
 mod forgetting;
 mod groups;
@@ -106,6 +110,7 @@ struct Tables {
     checkpoints: BTreeMap<u64, SignedCheckpoint>,
     /// Who holds each lease, and until when.
     leases: BTreeMap<&'static str, ([u8; 16], OffsetDateTime)>,
+    event_pushes: BTreeMap<ReceiverId, EventPush>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -561,9 +566,6 @@ fn count(limit: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use countersign_ports::{
-        AccountStore, BlockStore, Blocked, CompleteLogin, EndAccess, LoginStore, RevokeConsent, WalletStore,
-    };
 
     use super::*;
     use crate::fixtures;

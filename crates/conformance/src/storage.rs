@@ -17,6 +17,7 @@ pub mod declarations;
 pub mod durability;
 pub mod emails;
 pub mod event_acts;
+pub mod event_pushes;
 pub mod event_races;
 pub mod events;
 pub mod forgetting;
@@ -571,6 +572,12 @@ macro_rules! storage_races {
             requests: [
                 a_109_one_pushed_request_is_taken_by_one_of_many,
                 one_user_code_is_taken_by_one_of_many,
+            ],
+            event_pushes: [
+                a_push_begins_once,
+                a_push_is_as_it_was_noted_last,
+                what_is_noted_in_another_round_changes_nothing,
+                of_many_who_push_at_once_one_is_heard,
             ],
             event_races: [
                 each_of_many_logins_is_sealed_once,

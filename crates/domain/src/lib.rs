@@ -48,6 +48,7 @@ pub mod dpop;
 pub mod email;
 pub mod error;
 pub mod event;
+pub mod event_push;
 pub mod forgetting;
 pub mod form_key;
 pub mod grant;

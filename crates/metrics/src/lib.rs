@@ -24,6 +24,6 @@ pub use counter::Counter;
 pub use histogram::Histogram;
 pub use labelled::Labelled;
 pub use metrics::{CONTENT_TYPE, LoginResult, METHODS, Metrics, Request};
-pub use source::{SecretFigures, Source, WriterFigures};
+pub use source::{PushFigures, SecretFigures, Source, WriterFigures};
 pub use table::{ALL, Description, Kind};
 pub use wallets::{MeasuredWallets, namespace};

@@ -174,6 +174,11 @@ impl Metrics {
         text.counters(&table::REFUSED, &self.refused);
         let ages = self.source.signing_key_ages();
         text.each(&table::SIGNING_KEY_AGE, ages.into_iter().map(|(name, age)| ([name], age.as_secs())));
+        let pushes = self.source.pushes();
+        text.single(&table::EVENTS_PUSHED, pushes.taken);
+        text.single(&table::EVENT_PUSH_FAILURES, pushes.failed);
+        text.single(&table::EVENTS_NOT_PUSHED, pushes.lost);
+        text.single(&table::EVENTS_PENDING, pushes.pending);
         if let Some(writer) = self.source.writer() {
             text.single(&table::STORAGE_COMMITS, writer.commits);
             text.single(&table::STORAGE_COMMANDS, writer.commands);

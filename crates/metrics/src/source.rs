@@ -10,6 +10,9 @@ pub trait Source: Send + Sync {
     /// How often clients authenticated with a secret.
     fn secret_uses(&self) -> SecretFigures;
 
+    /// What became of the events that are pushed.
+    fn pushes(&self) -> PushFigures;
+
     /// What the storage's writer has done; `None` if the storage has no writer.
     fn writer(&self) -> Option<WriterFigures>;
 }
@@ -21,6 +24,19 @@ pub struct SecretFigures {
     pub current: u64,
     /// With the one before it.
     pub old: u64,
+}
+
+/// What became of the events that are pushed, since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PushFigures {
+    /// Events that the receiver took.
+    pub taken: u64,
+    /// Tries that failed.
+    pub failed: u64,
+    /// Events that were given up, or deleted before they were taken.
+    pub lost: u64,
+    /// Events that are still to be taken, when this replica last looked.
+    pub pending: u64,
 }
 
 /// What a writer thread that shares commits has done since the start.

@@ -36,7 +36,7 @@ impl Kind {
 }
 
 /// All metrics, in the order of the page.
-pub static ALL: [&Description; 22] = [
+pub static ALL: [&Description; 26] = [
     &BUILD_INFO,
     &REQUESTS,
     &LOGINS,
@@ -51,6 +51,10 @@ pub static ALL: [&Description; 22] = [
     &RATE_LIMITED,
     &REFUSED,
     &SIGNING_KEY_AGE,
+    &EVENTS_PUSHED,
+    &EVENT_PUSH_FAILURES,
+    &EVENTS_NOT_PUSHED,
+    &EVENTS_PENDING,
     &STORAGE_COMMITS,
     &STORAGE_COMMANDS,
     &STORAGE_FAILURES,
@@ -170,6 +174,34 @@ pub(crate) static SIGNING_KEY_AGE: Description = Description {
     kind: Kind::Gauge,
     labels: &[("algorithm", "`ES256`, `EdDSA`, `RS256`")],
     help: "How long the current signing key has been signing.",
+};
+
+pub(crate) static EVENTS_PUSHED: Description = Description {
+    name: "countersign_event_pushed_total",
+    kind: Kind::Counter,
+    labels: &[],
+    help: "Events that the receiver took (with `event_push_url`).",
+};
+
+pub(crate) static EVENT_PUSH_FAILURES: Description = Description {
+    name: "countersign_event_push_failures_total",
+    kind: Kind::Counter,
+    labels: &[],
+    help: "Tries to push an event that failed; it is tried again (with `event_push_url`).",
+};
+
+pub(crate) static EVENTS_NOT_PUSHED: Description = Description {
+    name: "countersign_event_push_lost_total",
+    kind: Kind::Counter,
+    labels: &[],
+    help: "Events that the receiver refused, or did not take for a day, or that were deleted before it took them (with `event_push_url`).",
+};
+
+pub(crate) static EVENTS_PENDING: Description = Description {
+    name: "countersign_event_push_pending",
+    kind: Kind::Gauge,
+    labels: &[],
+    help: "Events that are still to be taken, when this replica last pushed (with `event_push_url`).",
 };
 
 pub(crate) static STORAGE_COMMITS: Description = Description {

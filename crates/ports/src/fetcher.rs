@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use countersign_domain::secret::Secret;
 
 /// A document that was fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +16,31 @@ pub struct Fetched {
     pub body: Vec<u8>,
 }
 
-/// Why a document was not fetched, or a form not posted.
+/// Something to post.
+#[derive(Clone, Copy, Debug)]
+pub struct Post<'a> {
+    /// Where to.
+    pub url: &'a str,
+    /// Its media type.
+    pub content_type: &'static str,
+    /// The media type of the answer.
+    pub accept: &'static str,
+    /// What `Authorization: Bearer` has, if anything.
+    pub bearer: Option<&'a Secret>,
+    /// The body.
+    pub body: &'a str,
+}
+
+/// The answer to a [`Post`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Posted {
+    /// Its status. It can be that of a redirect, which nobody followed.
+    pub status: u16,
+    /// Its body if the status is 400 and the body is short, otherwise nothing.
+    pub reason: Vec<u8>,
+}
+
+/// Why a document was not fetched, or something not posted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     /// The URL is not of a kind that we fetch.
@@ -67,4 +92,7 @@ pub trait Fetcher: Send + Sync {
 
     /// Posts a form and returns the status of the answer.
     async fn post_form(&self, url: &str, form: &[(&str, &str)]) -> Result<u16, FetchError>;
+
+    /// Posts a body, again and again to the same server.
+    async fn post(&self, post: Post<'_>) -> Result<Posted, FetchError>;
 }

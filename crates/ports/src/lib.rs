@@ -26,6 +26,7 @@ pub mod clock;
 pub mod declaration_store;
 pub mod entropy;
 pub mod error;
+pub mod event_push_store;
 pub mod event_store;
 pub mod fetcher;
 pub mod group_store;
@@ -64,11 +65,12 @@ pub use clock::Clock;
 pub use declaration_store::{DeclarationStore, ForgetDeclarations, PutDeclarations};
 pub use entropy::{Entropy, EntropyExt};
 pub use error::{SignerError, StoreError, VerifierError};
+pub use event_push_store::{AdvancePush, BeginPush, EventPush, EventPushStore};
 pub use event_store::{
     CheckpointAt, EventAt, EventFilter, EventOrder, EventPage, EventStore, EventSubject, ForgetEvents,
     FoundEvent, SealEvents, Sealed, TakeLease,
 };
-pub use fetcher::{FetchError, Fetched, Fetcher};
+pub use fetcher::{FetchError, Fetched, Fetcher, Post, Posted};
 pub use group_store::{
     ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupChange, GroupCreated, GroupMember, GroupStore,
     IfGroupUnchanged, Member, MemberAdded, MemberCursor, RetitleGroup,

@@ -1,9 +1,9 @@
 //! The whole storage port.
 
 use crate::{
-    AccountStore, AdminKeyStore, BlockStore, ClientStore, DeclarationStore, EventStore, GroupStore, KeyStore,
-    LoginStore, PeopleStore, ReplayStore, RequestStore, ResourceStore, SessionStore, TokenStore, Upkeep,
-    WalletStore,
+    AccountStore, AdminKeyStore, BlockStore, ClientStore, DeclarationStore, EventPushStore, EventStore,
+    GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore, RequestStore, ResourceStore, SessionStore,
+    TokenStore, Upkeep, WalletStore,
 };
 
 /// The whole storage port: implement its traits, and this one follows.
@@ -24,6 +24,7 @@ pub trait DirectStorage:
     + DeclarationStore
     + PeopleStore
     + EventStore
+    + EventPushStore
     + TokenStore
     + RequestStore
     + KeyStore
@@ -42,6 +43,7 @@ impl<T> DirectStorage for T where
         + DeclarationStore
         + PeopleStore
         + EventStore
+        + EventPushStore
         + TokenStore
         + RequestStore
         + KeyStore

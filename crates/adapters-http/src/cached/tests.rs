@@ -32,6 +32,10 @@ impl Fetcher for Counting {
     async fn post_form(&self, _: &str, _: &[(&str, &str)]) -> Result<u16, FetchError> {
         Ok(200)
     }
+
+    async fn post(&self, _: Post<'_>) -> Result<Posted, FetchError> {
+        Ok(Posted { status: 200, reason: Vec::new() })
+    }
 }
 
 fn over(counting: Counting) -> (Arc<Counting>, Arc<CachedDocuments>) {

@@ -18,6 +18,7 @@ use countersign_domain::wallet_link::WalletLink;
 use ipnet::IpNet;
 use time::Duration;
 use tracing_subscriber::EnvFilter;
+use url::{Host, Url};
 
 use super::{AddressDetail, DatabaseUrl, LogFormat, RegistrationMode};
 
@@ -94,6 +95,37 @@ pub(super) fn forget_unused_users(text: &str) -> Result<Duration, String> {
 /// With less than an hour nobody could find out what happened this morning.
 pub(super) fn event_retention(text: &str) -> Result<Duration, String> {
     if text == "0" { Ok(Duration::ZERO) } else { seconds::<3_600, 315_360_000>(text) }
+}
+
+/// Whether it leads to the public internet is checked when something is sent.
+pub(super) fn push_url(text: &str) -> Result<String, String> {
+    let url = Url::parse(text).map_err(|_| "not a URL".to_owned())?;
+    let is_loopback = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    if text.len() > 2_048 {
+        Err("too long".to_owned())
+    } else if url.scheme() != "https" && !(url.scheme() == "http" && is_loopback) {
+        Err("neither https nor http on a loopback host".to_owned())
+    } else if !url.username().is_empty() || url.password().is_some() {
+        Err("it names a user; the receiver knows this server by event_push_secret".to_owned())
+    } else if url.fragment().is_some() {
+        Err("it has a fragment".to_owned())
+    } else {
+        Ok(url.into())
+    }
+}
+
+/// The same text without the query, which can hold a key.
+pub(super) fn push_url_without_query(text: &str) -> String {
+    let Ok(mut url) = Url::parse(text) else { return "(secret)".to_owned() };
+    if url.query().is_some() {
+        url.set_query(Some("…"));
+    }
+    url.into()
 }
 
 pub(super) fn workers(text: &str) -> Result<usize, String> {

@@ -24,7 +24,8 @@ mod watching;
 
 pub(crate) use administering::ADMIN_LISTEN;
 pub(crate) use watching::{
-    EVENT_ADDRESSES, EVENT_RETENTION, LOG, LOG_ADDRESSES, LOG_FORMAT, METRICS, METRICS_LISTEN,
+    EVENT_ADDRESSES, EVENT_PUSH_SECRET, EVENT_PUSH_URL, EVENT_RETENTION, LOG, LOG_ADDRESSES, LOG_FORMAT,
+    METRICS, METRICS_LISTEN,
 };
 
 /// The setting that names the settings file. It cannot be in that file.
@@ -34,7 +35,7 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without this, `countersign.toml` in the working directory, if it exists";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 42] = [
+pub(crate) static ALL: [&Spec; 44] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -74,6 +75,8 @@ pub(crate) static ALL: [&Spec; 42] = [
     &LOG_ADDRESSES.spec,
     &EVENT_RETENTION.spec,
     &EVENT_ADDRESSES.spec,
+    &EVENT_PUSH_URL.spec,
+    &EVENT_PUSH_SECRET.spec,
     &METRICS.spec,
     &METRICS_LISTEN.spec,
     &ADMIN_LISTEN.spec,

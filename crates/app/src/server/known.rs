@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_adapters_crypto::JosekitSigner;
-use countersign_metrics::{SecretFigures, Source, WriterFigures};
+use countersign_metrics::{PushFigures, SecretFigures, Source, WriterFigures};
 use countersign_ports::Clock;
 use countersign_usecases::context::clients::{Clients, UseCounts};
 
+use crate::event_pusher::PushCounts;
 use crate::wiring::ReadWriter;
 
 /// The keys, the clients and the storage, as the metrics report them.
@@ -15,6 +16,7 @@ pub(super) struct Known {
     pub(super) signer: Arc<JosekitSigner>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) clients: Clients,
+    pub(super) pushed: Arc<PushCounts>,
     pub(super) writer: Option<ReadWriter>,
 }
 
@@ -30,6 +32,10 @@ impl Source for Known {
     fn secret_uses(&self) -> SecretFigures {
         let UseCounts { current, old } = self.clients.uses();
         SecretFigures { current, old }
+    }
+
+    fn pushes(&self) -> PushFigures {
+        self.pushed.figures()
     }
 
     fn writer(&self) -> Option<WriterFigures> {

@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::claims::{Claim, Claims};
 use countersign_domain::key_thumbprint::KeyThumbprint;
-use countersign_ports::{FetchError, Fetched, Fetcher, JwsReader, JwsRejected, ReadJws};
+use countersign_ports::{FetchError, Fetched, Fetcher, JwsReader, JwsRejected, Post, Posted, ReadJws};
 use serde_json::{Value, json};
 
 use super::keccak;
@@ -102,12 +102,37 @@ pub struct FakeFetcher {
     outside: Mutex<Outside>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Outside {
     documents: BTreeMap<String, String>,
     known: BTreeMap<String, String>,
     asked: Vec<String>,
     posted: Vec<(String, Vec<(String, String)>)>,
+    received: Vec<Received>,
+    receiver: Option<Judge>,
+}
+
+/// Answers what was posted.
+type Judge = Box<dyn FnMut(&Received) -> Result<Posted, FetchError> + Send>;
+
+impl std::fmt::Debug for Outside {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outside")
+            .field("asked", &self.asked)
+            .field("posted", &self.posted)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A body that was posted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Where to.
+    pub url: String,
+    /// The secret of the sender.
+    pub bearer: Option<String>,
+    /// The body.
+    pub body: String,
 }
 
 impl FakeFetcher {
@@ -124,6 +149,16 @@ impl FakeFetcher {
     /// The forms that were posted, in order.
     pub fn posted(&self) -> Vec<(String, Vec<(String, String)>)> {
         self.outside().posted.clone()
+    }
+
+    /// The bodies that were posted since this was last asked, in order.
+    pub fn received(&self) -> Vec<Received> {
+        std::mem::take(&mut self.outside().received)
+    }
+
+    /// From now on this answers bodies that are posted. Before, nobody does.
+    pub fn receive(&self, judge: impl FnMut(&Received) -> Result<Posted, FetchError> + Send + 'static) {
+        self.outside().receiver = Some(Box::new(judge));
     }
 
     fn outside(&self) -> std::sync::MutexGuard<'_, Outside> {
@@ -157,5 +192,14 @@ impl Fetcher for FakeFetcher {
         let form = form.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         self.outside().posted.push((url.to_owned(), form));
         Ok(200)
+    }
+
+    async fn post(&self, post: Post<'_>) -> Result<Posted, FetchError> {
+        let bearer = post.bearer.map(|secret| secret.expose().to_owned());
+        let received = Received { url: post.url.to_owned(), bearer, body: post.body.to_owned() };
+        let mut outside = self.outside();
+        let answer = outside.receiver.as_mut().map_or(Err(FetchError::Unreachable), |judge| judge(&received));
+        outside.received.push(received);
+        answer
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use countersign_conformance::fixtures;
 use countersign_conformance::harness;
-use countersign_conformance::storage::{event_acts, event_races, events};
+use countersign_conformance::storage::{event_acts, event_pushes, event_races, events};
 use countersign_domain::event::{Details, Event, EventPerson};
 use countersign_ports::{EventOrder, EventSubject, FoundEvent, SealEvents, Storage};
 use store::{Mistake, WrongStore, moved};
@@ -256,4 +256,27 @@ caught! {
         Mistake::CountsTheDeletion => events::the_events_of_a_deleted_account_are_counted;
     a_count_without_fresh_events:
         Mistake::CountsSealed => events::the_events_of_a_deleted_account_are_counted;
+
+    a_push_that_begins_again: Mistake::BeginsAgain => event_pushes::a_push_begins_once;
+    one_push_for_all_receivers: Mistake::OnePushForAll => event_pushes::a_push_begins_once;
+    a_push_that_stays_where_it_was:
+        Mistake::Pushes(|command| command.position = 4) => event_pushes::a_push_is_as_it_was_noted_last;
+    a_push_that_forgets_who_waits:
+        Mistake::Pushes(|command| command.delayed.clear()) => event_pushes::a_push_is_as_it_was_noted_last;
+    a_push_that_tries_at_once:
+        Mistake::Pushes(|command| {
+            for delayed in &mut command.delayed {
+                delayed.next_at = delayed.since;
+            }
+        }) => event_pushes::a_push_is_as_it_was_noted_last;
+    a_push_that_forgets_how_often:
+        Mistake::Pushes(|command| {
+            for delayed in &mut command.delayed {
+                delayed.tries = 0;
+            }
+        }) => event_pushes::a_push_is_as_it_was_noted_last;
+    a_push_that_never_forgets: Mistake::AddsDelayed => event_pushes::a_push_is_as_it_was_noted_last;
+    a_push_in_any_round:
+        Mistake::PushesInAnyRound => event_pushes::what_is_noted_in_another_round_changes_nothing;
+    a_push_in_two_steps: Mistake::PushesInTwoSteps => event_pushes::of_many_who_push_at_once_one_is_heard;
 }

@@ -15,6 +15,7 @@ use countersign_domain::declaration::Declaration;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::{Event, EventPerson, Pseudonym};
+use countersign_domain::event_push::ReceiverId;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::group::{GroupName, Membership};
@@ -114,6 +115,18 @@ pub(super) enum Mistake {
     TakesOthersAlong,
     /// The event of a deletion is stored with another count.
     Miscounts,
+    /// What is noted of a push is altered.
+    Pushes(fn(&mut AdvancePush)),
+    /// What is noted of a push is noted in whichever round it is.
+    PushesInAnyRound,
+    /// Looking for the round of a push and noting are two steps.
+    PushesInTwoSteps,
+    /// Delayed events are added to those that wait already.
+    AddsDelayed,
+    /// Every beginning of a push is answered as the first.
+    BeginsAgain,
+    /// There is one push for all receivers.
+    OnePushForAll,
 }
 
 /// The reference store, with a mistake.
@@ -471,6 +484,56 @@ fn rebase(command: &mut SealEvents, number: u64, first: u64) {
     command.checkpoint.checkpoint.events = u32::try_from(command.events.len()).unwrap();
     for (sealed, position) in command.events.iter_mut().zip(first..) {
         sealed.position = position;
+    }
+}
+
+#[async_trait]
+impl EventPushStore for WrongStore {
+    async fn begin_push(&self, command: BeginPush) -> Result<bool, StoreError> {
+        match self.mistake {
+            Mistake::BeginsAgain => {
+                self.inner.begin_push(command).await?;
+                Ok(true)
+            }
+            Mistake::OnePushForAll => {
+                let receiver = ReceiverId::of("one");
+                self.inner.begin_push(BeginPush { receiver, ..command }).await
+            }
+            _ => self.inner.begin_push(command).await,
+        }
+    }
+
+    async fn find_push(&self, receiver: ReceiverId) -> Result<Option<EventPush>, StoreError> {
+        let is_one = matches!(self.mistake, Mistake::OnePushForAll);
+        self.inner.find_push(if is_one { ReceiverId::of("one") } else { receiver }).await
+    }
+
+    async fn advance_push(&self, mut command: AdvancePush) -> Result<bool, StoreError> {
+        match self.mistake {
+            Mistake::Pushes(alter) => alter(&mut command),
+            Mistake::PushesInAnyRound => {
+                if let Some(push) = self.inner.find_push(command.receiver).await? {
+                    command.round = push.round;
+                }
+            }
+            Mistake::PushesInTwoSteps => {
+                let push = self.inner.find_push(command.receiver).await?;
+                yield_now().await;
+                if push.is_some_and(|push| push.round == command.round)
+                    && let Some(now) = self.inner.find_push(command.receiver).await?
+                {
+                    command.round = now.round;
+                }
+            }
+            Mistake::AddsDelayed => {
+                if let Some(push) = self.inner.find_push(command.receiver).await? {
+                    command.delayed.extend(push.delayed);
+                }
+            }
+            Mistake::OnePushForAll => command.receiver = ReceiverId::of("one"),
+            _ => {}
+        }
+        self.inner.advance_push(command).await
     }
 }
 

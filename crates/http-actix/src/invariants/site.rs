@@ -31,7 +31,7 @@ use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{DeclaredResource, OpenTo, ResourceRules};
 use countersign_domain::wallet::{WalletAccount, WalletProof};
-use countersign_metrics::{SecretFigures, Source, WriterFigures};
+use countersign_metrics::{PushFigures, SecretFigures, Source, WriterFigures};
 use countersign_ports::{Clock, RecognizedAccount, Storage, Verdict, VerifierError, WalletVerifier};
 use countersign_usecases::clients::open_resource::open_resources;
 use countersign_usecases::clients::register_client::register_client;
@@ -91,6 +91,10 @@ impl Source for Nothing {
 
     fn secret_uses(&self) -> SecretFigures {
         SecretFigures::default()
+    }
+
+    fn pushes(&self) -> PushFigures {
+        PushFigures::default()
     }
 
     fn writer(&self) -> Option<WriterFigures> {

@@ -6,7 +6,7 @@ use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_ports::{RecognizedAccount, Verdict, VerifierError, WalletVerifier};
 
 use super::*;
-use crate::source::{SecretFigures, WriterFigures};
+use crate::source::{PushFigures, SecretFigures, WriterFigures};
 use crate::wallets::MeasuredWallets;
 
 struct Known;
@@ -18,6 +18,10 @@ impl Source for Known {
 
     fn secret_uses(&self) -> SecretFigures {
         SecretFigures { current: 7, old: 2 }
+    }
+
+    fn pushes(&self) -> PushFigures {
+        PushFigures { taken: 7, failed: 2, lost: 1, pending: 6 }
     }
 
     fn writer(&self) -> Option<WriterFigures> {

@@ -16,6 +16,7 @@ use countersign_domain::declaration::Declaration;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::{Event, Pseudonym};
+use countersign_domain::event_push::ReceiverId;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::Grant;
 use countersign_domain::group::{GroupName, Membership};
@@ -29,25 +30,24 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AccessEnded, Account, AccountStore, AddSigningKey, BeginDevice, BlockPut, BlockStore, BlockedWallet,
-    ChangeAccess, ChangeMember, ChangeResources, CheckpointAt, ClientStore, Clock, CompleteLogin,
-    ConfirmEmail, ContinueSession, CountedGroup, CreateGroup, CreateResource, DeclarationStore,
+    AccessEnded, Account, AccountStore, AddSigningKey, AdminKeyCreated, AdminKeyStore, AdvancePush,
+    BeginDevice, BeginPush, BeginRequest, BlockPut, BlockStore, Blocked, BlockedWallet, ChangeAccess,
+    ChangeMember, ChangeResources, CheckpointAt, ClientStore, Clock, CompleteLogin, ConfirmEmail,
+    ContinueSession, CountedGroup, CreateAdminKey, CreateGroup, CreateResource, DeclarationStore,
     DeleteAccount, DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied,
     DocumentsForgotten, EmailPut, EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage,
-    EventStore, FindUses, ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent,
-    GroupCreated, GroupMember, GroupStore, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
-    LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
-    PeopleFilter, PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutDeclarations,
-    PutEmail, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock, RemoveSigningKey, ReplayStore,
-    RequestStore, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeConsent,
-    RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed,
-    SecretRecord, SecretUse, SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut,
-    SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet,
-    UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
-};
-use countersign_ports::{
-    AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, IfClientUnchanged, IfGroupUnchanged,
-    IfResourceUnchanged, RequestBegun, RevokeAdminKey,
+    EventPush, EventPushStore, EventStore, FindUses, ForgetDeclarations, ForgetDocuments, ForgetEvents,
+    ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore, IfClientUnchanged, IfGroupUnchanged,
+    IfResourceUnchanged, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet,
+    LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter,
+    PeopleStore, Person, PersonListed, PurgeExpired, Purged, PutBlock, PutDeclarations, PutEmail, RedeemCode,
+    Redeemed, RegisterClient, Registered, RemoveBlock, RemoveSigningKey, ReplayStore, RequestBegun,
+    RequestStore, ResourceCreated, ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup,
+    RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated,
+    SealEvents, Sealed, SecretRecord, SecretUse, SessionClient, SessionContinued, SessionOpened,
+    SessionStore, SignOut, SpendProof, StoreError, TakeLease, TakePushedRequest, TokenStore, TokensIssued,
+    UnlinkWallet, UpdateClient, UpdateResource, Upkeep, WalletLinked, WalletStore, WalletUnlinked,
+    WithdrawSigningKey,
 };
 use time::OffsetDateTime;
 
@@ -408,6 +408,12 @@ pub(super) async fn break_after(world: &World, storage: &Breakable, calls: i64) 
     world.clock.wait(Duration::from_secs(1)).await;
     storage.calls_left.store(calls, Ordering::SeqCst);
 }
+
+breakable!(EventPushStore {
+    begin_push(command: BeginPush) -> bool;
+    find_push(receiver: ReceiverId) -> Option<EventPush>;
+    advance_push(command: AdvancePush) -> bool;
+});
 
 breakable!(EventStore {
     record_event(event: Event) -> bool;

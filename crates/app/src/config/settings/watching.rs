@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use countersign_domain::secret::Secret;
 use time::Duration;
 
 use super::{Preset, Privacy, Setting, Spec};
@@ -71,6 +72,34 @@ pub(crate) static EVENT_ADDRESSES: Setting<AddressDetail> = Setting {
         privacy: Privacy::Public,
     },
     parse: parse::address_detail,
+};
+
+pub(crate) static EVENT_PUSH_URL: Setting<String> = Setting {
+    spec: Spec {
+        name: "event_push_url",
+        file_key: None,
+        doc: "Where events are pushed, as signed Security Event Tokens (docs/events.md). Only addresses on the \
+              public internet are contacted, and redirects are not followed; `http` and this machine are for \
+              servers whose public URL is loopback. A new URL gets the events from then on; one that was used \
+              before also gets what it missed.",
+        takes: "an https address such as https://siem.example.com/events, or an http one on a loopback host",
+        preset: Preset::Absent("none; events are not pushed"),
+        privacy: Privacy::Holds(parse::push_url_without_query),
+    },
+    parse: parse::push_url,
+};
+
+pub(crate) static EVENT_PUSH_SECRET: Setting<Secret> = Setting {
+    spec: Spec {
+        name: "event_push_secret",
+        file_key: Some("event_push_secret_file"),
+        doc: "What the receiver of events knows this server by: it is sent as `Authorization: Bearer`. There is \
+              no flag for the value, only for a file that contains it.",
+        takes: "at least 16 characters from letters, digits and -._~+/=",
+        preset: Preset::Absent("none; only the signature tells where events come from"),
+        privacy: Privacy::Secret,
+    },
+    parse: parse::registration_token,
 };
 
 pub(crate) static METRICS: Setting<bool> = Setting {

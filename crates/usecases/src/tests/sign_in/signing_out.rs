@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use countersign_domain::client::{ClientOrigin, DisplayMetadata};
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
-use countersign_ports::{FetchError, Fetched, Fetcher};
+use countersign_ports::{FetchError, Fetched, Fetcher, Post, Posted};
 use time::Duration;
 
 use crate::TokenAnswer;
@@ -199,6 +199,10 @@ impl Fetcher for Outside {
 
     async fn post_form(&self, _: &str, _: &[(&str, &str)]) -> Result<u16, FetchError> {
         self.0
+    }
+
+    async fn post(&self, _: Post<'_>) -> Result<Posted, FetchError> {
+        Err(FetchError::Unreachable)
     }
 }
 

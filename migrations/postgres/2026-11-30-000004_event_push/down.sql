@@ -1,0 +1,2 @@
+DROP TABLE delayed_events;
+DROP TABLE event_pushes;
