@@ -27,12 +27,11 @@ use countersign_domain::resource::Resource;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AccountStore, AddSigningKey, BlockStore, Blocked, ChangeAccess, ChangeResources, ClientChange,
-    ClientStore, CompleteLogin, DeleteClient, DocumentsForgotten, EndAccess, EventPush, ForgetDocuments,
-    ForgetUnused, IfClientUnchanged, IssueTokens, KeyAdded, KeyStore, LoginStore, PurgeExpired, Purged,
-    RedeemCode, Redeemed, RegisterClient, Registered, RemoveSigningKey, ReplayStore, RequestBegun,
-    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord,
-    SecretUse, SpendProof, StoreError, TokenStore, TokensIssued, UpdateClient, Upkeep, WalletStore,
+    AddSigningKey, ChangeAccess, ChangeResources, ClientChange, ClientStore, DeleteClient,
+    DocumentsForgotten, EventPush, ForgetDocuments, ForgetUnused, IfClientUnchanged, IssueTokens, KeyAdded,
+    KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered, RemoveSigningKey,
+    ReplayStore, RequestBegun, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated,
+    SecretRecord, SecretUse, SpendProof, StoreError, TokenStore, TokensIssued, UpdateClient, Upkeep,
     WithdrawSigningKey,
 };
 use time::OffsetDateTime;

@@ -15,7 +15,7 @@ use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
 use countersign_ports::SecretRecord;
 use countersign_usecases::Management;
-use countersign_usecases::clients::change_client::{ChangeClientError, change_client};
+use countersign_usecases::clients::change_client::{ChangeClientError, judge_change, store_change};
 use countersign_usecases::clients::delete_client::remove_client;
 use countersign_usecases::clients::list_clients::list_clients;
 use countersign_usecases::clients::open_resource::{
@@ -336,7 +336,8 @@ pub(super) async fn show(
 }
 
 /// Changes the fields that are named; null takes one away. If the caller does not say what it read, a change that
-/// somebody else made at the same time is kept, too.
+/// somebody else made at the same time is kept, too. What is wrong with the change itself is told before what was
+/// read is compared (RFC 9110, section 13.2.1).
 pub(super) async fn update(
     state: Data<AdminState>,
     caller: Caller,
@@ -353,20 +354,16 @@ pub(super) async fn update(
     for _ in 0..TRIES {
         let management = state.management_for(&caller);
         let read = find(management, &id).await?;
+        let change = judge_change(management, read.clone(), changed(&read, &body)?).await;
+        let change = change.map_err(not_changed)?;
         let is_of_tag = if_match.judge(&ClientBody::of(read.clone()))?;
-        let requested = changed(&read, &body)?;
-        let clients = management.clients.only_if_still(read.clone());
-        match change_client(Management { clients: &clients, ..management }, read, requested).await {
+        let clients = management.clients.only_if_still(read);
+        match store_change(Management { clients: &clients, ..management }, change).await {
             Ok(after) => return one(&ClientBody::of(after)),
             Err(ChangeClientError::ClientUnknown) if is_of_tag => return Err(Problem::changed_meanwhile()),
             // Somebody was faster, or it was deleted: the next look tells.
             Err(ChangeClientError::ClientUnknown) => {}
-            Err(ChangeClientError::Rejected(rejected)) => return Err(rejected_metadata(&rejected)),
-            Err(error @ ChangeClientError::Described(_)) => return Err(Problem::conflict(error.to_string())),
-            Err(error @ ChangeClientError::MethodChange) => {
-                return Err(Problem::invalid("token_endpoint_auth_method", error.to_string()));
-            }
-            Err(ChangeClientError::Store(error)) => return Err(error.into()),
+            Err(error) => return Err(not_changed(error)),
         }
     }
     Err(Problem::conflict("others change this client all the time; try again"))
@@ -433,6 +430,8 @@ pub(super) async fn open(
     body: Json<ResourceUris>,
 ) -> Result<HttpResponse, Problem> {
     Query::of(&request, &[])?;
+    // What no client could have is told first (RFC 9110, section 13.2.1).
+    judge_opened(&state.management().resource_rules().await?, &body.value.resources).map_err(not_opened)?;
     let guarded = Guarded::begin(&state, &request, &id).await?;
     let opened =
         open_resources(guarded.management(&state, &caller), guarded.read.id, &body.value.resources).await;
@@ -554,6 +553,16 @@ async fn find(management: Management<'_>, id: &str) -> Result<Client, Problem> {
 fn unknown(id: &str) -> Problem {
     let id: String = id.chars().take(100).collect();
     Problem::not_found(format!("no client has the id {id:?}")).about("client_id")
+}
+
+fn not_changed(error: ChangeClientError) -> Problem {
+    match error {
+        ChangeClientError::Rejected(rejected) => rejected_metadata(&rejected),
+        ChangeClientError::Described(_) => Problem::conflict(error.to_string()),
+        ChangeClientError::MethodChange => Problem::invalid("token_endpoint_auth_method", error.to_string()),
+        ChangeClientError::ClientUnknown => Problem::not_found(error.to_string()),
+        ChangeClientError::Store(error) => error.into(),
+    }
 }
 
 fn not_opened(error: OpenResourceError) -> Problem {

@@ -3,6 +3,8 @@
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::event::{Details, EventKind};
 use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
+use countersign_domain::resource::Catalog;
+use countersign_domain::scope::ScopeSet;
 use countersign_ports::{ChangeResources, ResourceChange, StoreError, UpdateClient};
 
 use crate::Management;
@@ -33,13 +35,20 @@ pub enum ChangeClientError {
     Store(#[from] StoreError),
 }
 
-/// Replaces the metadata of a client that was just read, by the rules of registration. Its id, its secret, who
-/// registered it and what is open to it stay. From the answer on, every replica uses the new values.
-pub async fn change_client(
+/// A change of a client that keeps the rules of registration. Nothing of it is stored yet.
+#[derive(Debug)]
+pub struct JudgedChange {
+    client: Client,
+    declared: Catalog,
+    given: ScopeSet,
+}
+
+/// Judges new metadata for a client that was just read, by the rules of registration.
+pub async fn judge_change(
     management: Management<'_>,
     client: Client,
     requested: RequestedMetadata,
-) -> Result<Client, ChangeClientError> {
+) -> Result<JudgedChange, ChangeClientError> {
     if let Some(document) = client.document {
         return Err(ChangeClientError::Described(document));
     }
@@ -48,7 +57,27 @@ pub async fn change_client(
     let given = judged.metadata.scopes.without(&client.metadata.scopes);
     let authentication =
         carried_over(client.authentication, judged.method).ok_or(ChangeClientError::MethodChange)?;
-    let mut client = Client { authentication, metadata: judged.metadata, ..client };
+    let client = Client { authentication, metadata: judged.metadata, ..client };
+    Ok(JudgedChange { client, declared, given })
+}
+
+/// Replaces the metadata of a client that was just read. Its id, its secret, who registered it and what is open to it
+/// stay. From the answer on, every replica uses the new values.
+pub async fn change_client(
+    management: Management<'_>,
+    client: Client,
+    requested: RequestedMetadata,
+) -> Result<Client, ChangeClientError> {
+    let change = judge_change(management, client, requested).await?;
+    store_change(management, change).await
+}
+
+/// Stores a change that was judged, as [`change_client`] does.
+pub async fn store_change(
+    management: Management<'_>,
+    change: JudgedChange,
+) -> Result<Client, ChangeClientError> {
+    let JudgedChange { mut client, declared, given } = change;
     let event = management.event(management.clock.now(), EventKind::ClientChanged, |event| {
         event.client = Some(client.id);
         event.details = Details::default().text("what", "metadata");
