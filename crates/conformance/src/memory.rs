@@ -565,6 +565,9 @@ fn count(limit: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use countersign_ports::{
+        AccountStore, BlockStore, Blocked, CompleteLogin, EndAccess, LoginStore, RevokeConsent, WalletStore,
+    };
 
     use super::*;
     use crate::fixtures;

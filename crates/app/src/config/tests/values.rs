@@ -133,6 +133,14 @@ fn each_setting_says_what_it_takes() {
             "A=https://a.example/{url},A=https://b.example/{url}",
             "entry 2: the name is taken; wallet_links takes name=link",
         ),
+        ("EVENT_PUSH_URL", "siem.example.com", "not a URL; event_push_url takes an https address"),
+        ("EVENT_PUSH_URL", "http://siem.example.com/", "neither https nor http on a loopback host"),
+        (
+            "EVENT_PUSH_URL",
+            "https://ann@siem.example.com/",
+            "the receiver knows this server by event_push_secret",
+        ),
+        ("EVENT_PUSH_URL", "https://siem.example.com/#a", "it has a fragment"),
         ("LOG", "inof", "\"inof\" is not a level; log takes error, warn, info"),
         ("LOG", "a=b=c", "log takes error, warn, info"),
         ("LOG_ADDRESSES", "none", "\"none\": no such amount; log_addresses takes network or full"),
@@ -152,6 +160,8 @@ fn a_bad_secret_is_told_without_its_value() {
         .variable("COUNTERSIGN_REGISTRATION_TOKEN", "hunter2");
     let lines = [
         about("COUNTERSIGN_SECRET", "hunter22"),
+        about("COUNTERSIGN_EVENT_PUSH_SECRET", "hunter2"),
+        about("COUNTERSIGN_EVENT_PUSH_URL", "https://ann:hunter2@siem.example.com/"),
         about("COUNTERSIGN_SECRET", "hunter2 with spaces and much more of it"),
         about("COUNTERSIGN_DATABASE_URL", "postgres://ann:hunter2/x@db/auth"),
         bad_token.mistakes().concat(),

@@ -120,3 +120,25 @@ fn the_admin_interface_and_the_metrics_each_need_a_listener() {
     assert!(mistakes.concat().contains("the metrics are served there: it needs its own"), "{mistakes:?}");
     assert_eq!(start().config().admin, None, "there is none unless it is set");
 }
+
+#[test]
+fn events_that_nobody_would_get_or_anybody_could_send_are_told_of() {
+    let url = || start().variable("COUNTERSIGN_EVENT_PUSH_URL", "https://siem.example.com/events");
+    let pushed = || url().variable("COUNTERSIGN_EVENT_PUSH_SECRET", "a-secret-for-the-receiver");
+    assert_eq!(warnings(&pushed()), Vec::<String>::new());
+    let open = warning(&url());
+    assert!(open.starts_with("event_push_url: ") && open.contains("set event_push_secret"), "{open}");
+    let without_url =
+        warning(&start().variable("COUNTERSIGN_EVENT_PUSH_SECRET", "a-secret-for-the-receiver"));
+    assert!(without_url.starts_with("event_push_secret: ") && without_url.contains("nothing is pushed"));
+    assert!(!without_url.contains("a-secret"), "{without_url}");
+    let none_kept = warning(&pushed().variable("COUNTERSIGN_EVENT_RETENTION", "0"));
+    assert!(none_kept.contains("event_retention is 0"), "{none_kept}");
+    let near = || pushed().variable("COUNTERSIGN_EVENT_PUSH_URL", "http://127.0.0.1:9999/events");
+    assert_eq!(warnings(&near()), Vec::<String>::new(), "a trial may push to this machine");
+    let public = near()
+        .variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com")
+        .variable("COUNTERSIGN_TRUSTED_PROXIES", "10.0.0.1");
+    let unreached = warning(&public);
+    assert!(unreached.contains("so nothing arrives there"), "{unreached}");
+}
