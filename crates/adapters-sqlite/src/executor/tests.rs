@@ -261,7 +261,7 @@ fn d_02_a_commit_of_the_writer_waits_for_the_disk() {
 #[test]
 fn a_reader_cannot_write() {
     let (_folder, executor) = executor();
-    let readers = pool::connect_readers(&executor.file, &executor.options).unwrap();
+    let readers = pool::connect_readers(&executor.file, &SqliteOptions::default()).unwrap();
     let written = diesel::delete(clients::table).execute(&mut *readers.get().unwrap());
     assert!(written.unwrap_err().to_string().contains("readonly"));
 }

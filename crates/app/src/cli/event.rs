@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use countersign_domain::event::EventKind;
 use countersign_domain::id::{ClientId, EventId};
-use time::format_description::well_known::{Iso8601, Rfc3339};
+use time::format_description::BorrowedFormatItem;
+use time::format_description::well_known::Rfc3339;
+use time::macros::format_description;
 use time::{Date, Duration, OffsetDateTime};
 
 use super::people::limit;
@@ -86,6 +88,9 @@ pub(crate) struct EventChoice {
     pub(crate) client: Option<ClientId>,
 }
 
+/// A day, without a time.
+const DAY: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
+
 /// A time, or how long ago something was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
@@ -109,7 +114,7 @@ impl Moment {
             }));
         }
         let at = OffsetDateTime::parse(text, &Rfc3339)
-            .or_else(|_| Date::parse(text, &Iso8601::DATE).map(|date| date.midnight().assume_utc()));
+            .or_else(|_| Date::parse(text, DAY).map(|date| date.midnight().assume_utc()));
         at.map(Self::At).map_err(|_| WRONG)
     }
 

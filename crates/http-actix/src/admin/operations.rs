@@ -240,7 +240,7 @@ pub(crate) static OPERATIONS: [Operation; 39] = [
         ("Close resources to a client", "Tokens that it already has work until they expire."),
         || web::post().to(clients::close),
     )
-    .takes("ResourceUris")
+    .takes("ResourcesToClose")
     .answers(200, "Client")
     .tagged()
     .guarded()

@@ -72,6 +72,8 @@ pub(crate) fn all() -> Map<String, Value> {
                 &[("resources", json!({"items": {"type": "string", "pattern": ADDRESS}}))],
             ),
         ),
+        // Anything can be closed: it may be open since other rules held.
+        ("ResourcesToClose", request::<clients::ResourceUris>(&["resources"], &[])),
         (
             "NewAccess",
             request::<clients::NewAccess>(
@@ -187,7 +189,7 @@ pub(crate) fn example(schema: &str) -> Value {
         }),
         "RegistrationUpdate" => json!({"client_name": "Photo Album, renamed", "logo_uri": null}),
         "NewSecret" => json!({"keep_old": 86_400}),
-        "ResourceUris" => json!({"resources": ["https://api.example"]}),
+        "ResourceUris" | "ResourcesToClose" => json!({"resources": ["https://api.example"]}),
         "NewAccess" => json!({"rule": "groups:staff", "release": "rule"}),
         "NewResource" => json!({
             "uri": "https://api.example",
@@ -242,7 +244,9 @@ fn registration(required: &[&str]) -> Value {
             ("resources", addresses(8)),
         ],
     );
-    schema["allOf"] = json!([{"not": {"required": ["jwks", "jwks_uri"]}}]);
+    // Null is the same as leaving out.
+    let both = json!({"jwks": {"type": "object"}, "jwks_uri": {"type": "string"}});
+    schema["allOf"] = json!([{"not": {"required": ["jwks", "jwks_uri"], "properties": both}}]);
     schema
 }
 

@@ -123,18 +123,18 @@ fn the_admin_interface_and_the_metrics_each_need_a_listener() {
 
 #[test]
 fn events_that_nobody_would_get_or_anybody_could_send_are_told_of() {
-    let url = || start().variable("COUNTERSIGN_EVENT_PUSH_URL", "https://siem.example.com/events");
-    let pushed = || url().variable("COUNTERSIGN_EVENT_PUSH_SECRET", "a-secret-for-the-receiver");
+    const SIEM: &str = "https://siem.example.com/events";
+    let secret = || start().variable("COUNTERSIGN_EVENT_PUSH_SECRET", "a-secret-for-the-receiver");
+    let pushed = || secret().variable("COUNTERSIGN_EVENT_PUSH_URL", SIEM);
     assert_eq!(warnings(&pushed()), Vec::<String>::new());
-    let open = warning(&url());
+    let open = warning(&start().variable("COUNTERSIGN_EVENT_PUSH_URL", SIEM));
     assert!(open.starts_with("event_push_url: ") && open.contains("set event_push_secret"), "{open}");
-    let without_url =
-        warning(&start().variable("COUNTERSIGN_EVENT_PUSH_SECRET", "a-secret-for-the-receiver"));
+    let without_url = warning(&secret());
     assert!(without_url.starts_with("event_push_secret: ") && without_url.contains("nothing is pushed"));
     assert!(!without_url.contains("a-secret"), "{without_url}");
     let none_kept = warning(&pushed().variable("COUNTERSIGN_EVENT_RETENTION", "0"));
     assert!(none_kept.contains("event_retention is 0"), "{none_kept}");
-    let near = || pushed().variable("COUNTERSIGN_EVENT_PUSH_URL", "http://127.0.0.1:9999/events");
+    let near = || secret().variable("COUNTERSIGN_EVENT_PUSH_URL", "http://127.0.0.1:9999/events");
     assert_eq!(warnings(&near()), Vec::<String>::new(), "a trial may push to this machine");
     let public = near()
         .variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com")
