@@ -74,7 +74,7 @@ fn the_examples_of_bodies_are_read_and_unknown_fields_are_refused() {
         let read: fn(&Value) = match schema {
             "Registration" | "RegistrationUpdate" => reads::<clients::Registration>,
             "NewSecret" => reads::<clients::NewSecret>,
-            "ResourceUris" => reads::<clients::ResourceUris>,
+            "ResourceUris" | "ResourcesToClose" => reads::<clients::ResourceUris>,
             "NewAccess" => reads::<clients::NewAccess>,
             "NewResource" => reads::<resources::NewResource>,
             "ResourceUpdate" => reads::<resources::ResourceUpdate>,
