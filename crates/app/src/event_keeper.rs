@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use countersign_ports::{EntropyExt, TakeLease};
+use countersign_ports::EntropyExt;
 use countersign_usecases::Context;
 use countersign_usecases::events::retire_events::retire_events;
 use countersign_usecases::events::seal_events::{SealError, seal_events};
 use tokio::time::{Instant, sleep};
 
 use crate::failure::chain;
+use crate::lease::Lease;
 use crate::upkeep::jittered;
 
 /// How often fresh events are sealed, on average.
@@ -17,23 +18,20 @@ const EVERY: Duration = Duration::from_secs(8);
 const EVERY_TO_PUSH: Duration = Duration::from_secs(2);
 /// How often to look for events whose time is over.
 const RETIRE_EVERY: Duration = Duration::from_mins(1);
-/// How long the lease is taken for. A replica that stops is followed by another after this time.
-const LEASE: time::Duration = time::Duration::seconds(30);
 /// The pause between two steps, in which others get their turn.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Seals and deletes events in the background.
 pub(crate) struct EventKeeper {
     context: Context,
-    holder: [u8; 16],
+    lease: Lease,
     every: Duration,
 }
 
 impl EventKeeper {
     /// Are events pushed?
-    pub(crate) fn new(context: Context, pushes: bool) -> Self {
-        let holder = context.entropy.bytes();
-        Self { context, holder, every: if pushes { EVERY_TO_PUSH } else { EVERY } }
+    pub(crate) const fn new(context: Context, lease: Lease, pushes: bool) -> Self {
+        Self { context, lease, every: if pushes { EVERY_TO_PUSH } else { EVERY } }
     }
 
     /// Seals and deletes for as long as the server runs.
@@ -58,11 +56,11 @@ impl EventKeeper {
     }
 
     async fn round(&self, retires: bool) -> Result<Round, SealError> {
-        if !self.has_lease().await? {
+        if !self.lease.take().await? {
             return Ok(Round::default());
         }
         while self.context.policy.events.retention.is_some() && seal_events(&self.context).await?.more {
-            if !self.has_lease().await? {
+            if !self.lease.take().await? {
                 return Ok(Round::default());
             }
             sleep(PAUSE).await;
@@ -77,18 +75,11 @@ impl EventKeeper {
         loop {
             let step = retire_events(&self.context).await?;
             deleted += step.events;
-            if !step.more || !self.has_lease().await? {
+            if !step.more || !self.lease.take().await? {
                 return Ok(deleted);
             }
             sleep(PAUSE).await;
         }
-    }
-
-    /// Takes the lease, or keeps it.
-    async fn has_lease(&self) -> Result<bool, SealError> {
-        let now = self.context.clock.now();
-        let command = TakeLease { name: "events", holder: self.holder, now, until: now + LEASE };
-        Ok(self.context.storage.take_lease(command).await?)
     }
 }
 

@@ -5,31 +5,32 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use countersign_metrics::PushFigures;
-use countersign_ports::{EntropyExt, StoreError, TakeLease};
+use countersign_ports::StoreError;
 use countersign_usecases::Context;
 use countersign_usecases::events::push_events::{EventReceiver, PushRound, Pusher};
 use tokio::time::sleep;
 
 use crate::failure::chain;
+use crate::lease::Lease;
 
 /// How often to look for events to push.
 const EVERY: Duration = Duration::from_secs(1);
-/// How long the lease is taken for: longer than a round takes. A replica that stops is followed by another after
-/// this time.
-const LEASE: time::Duration = time::Duration::seconds(30);
-
 /// Pushes events in the background.
 pub(crate) struct EventPusher {
     context: Context,
-    holder: [u8; 16],
+    lease: Lease,
     pusher: Pusher,
     counts: Arc<PushCounts>,
 }
 
 impl EventPusher {
-    pub(crate) fn new(context: Context, receiver: EventReceiver, counts: Arc<PushCounts>) -> Self {
-        let holder = context.entropy.bytes();
-        Self { context, holder, pusher: Pusher::new(receiver), counts }
+    pub(crate) fn new(
+        context: Context,
+        lease: Lease,
+        receiver: EventReceiver,
+        counts: Arc<PushCounts>,
+    ) -> Self {
+        Self { context, lease, pusher: Pusher::new(receiver), counts }
     }
 
     /// Pushes for as long as the server runs.
@@ -49,9 +50,7 @@ impl EventPusher {
     }
 
     async fn round(&mut self) -> Result<PushRound, StoreError> {
-        let now = self.context.clock.now();
-        let command = TakeLease { name: "event push", holder: self.holder, now, until: now + LEASE };
-        if !self.context.storage.take_lease(command).await? {
+        if !self.lease.take().await? {
             return Ok(PushRound { pending: Some(0), ..PushRound::default() });
         }
         self.pusher.push_events(&self.context).await

@@ -35,6 +35,7 @@ mod key_command;
 mod key_events;
 mod key_ring;
 mod keys;
+mod lease;
 mod migrate;
 mod opened;
 mod operator;

@@ -34,10 +34,11 @@ use crate::declared;
 use crate::descriptors;
 use crate::event_keeper::EventKeeper;
 use crate::event_pusher::{EventPusher, PushCounts};
-use crate::failure::Failure;
+use crate::failure::{Failure, chain};
 use crate::key_events::EventsOfKeys;
 use crate::key_ring::SealedRing;
 use crate::keys::KeyKeeper;
+use crate::lease::Lease;
 use crate::operator_secret;
 use crate::shutdown::Signals;
 use crate::templates_command;
@@ -123,11 +124,12 @@ pub(crate) async fn serve(
         tokio::spawn(serving);
     }
     let uses = UseWriter { clients: upkeeper.context.clients.clone() };
-    let events = EventKeeper::new(upkeeper.context.clone(), config.event_push.is_some());
-    let pusher = config
-        .event_push
-        .clone()
-        .map(|receiver| EventPusher::new(upkeeper.context.clone(), receiver, pushed));
+    let context = &upkeeper.context;
+    let [sealing, pushing] = ["events", "event push"].map(|work| Lease::new(context.clone(), work));
+    let events = EventKeeper::new(context.clone(), sealing.clone(), config.event_push.is_some());
+    let receiver = config.event_push.clone();
+    let pusher =
+        receiver.map(|receiver| EventPusher::new(context.clone(), pushing.clone(), receiver, pushed));
     let mut upkeep = vec![
         tokio::spawn(upkeeper.keep()),
         tokio::spawn(keys.keep()),
@@ -150,15 +152,16 @@ pub(crate) async fn serve(
         }
     };
     upkeep.iter().for_each(JoinHandle::abort);
+    let rest = Rest { uses, leases: [sealing, pushing], storage };
     if let Some(ended) = ended {
-        close(uses, storage).await;
+        rest.finish().await;
         return match ended {
             Ok(()) => Err(Failure::Failed("the server stopped by itself".to_owned())),
             Err(error) => Err(Failure::because("go on serving", &error)),
         };
     }
     tokio::select! {
-        () = stop(running, admin_server, uses, storage) => tracing::info!("stopped"),
+        () = stop(running, admin_server, rest) => tracing::info!("stopped"),
         name = signals.next() => {
             tracing::warn!(signal = name, "a second signal: stopping at once");
             return Err(Failure::Failed(
@@ -327,7 +330,7 @@ fn trial(config: &Config, folder: &ThrowAway) -> String {
     )
 }
 
-async fn stop(running: Running, admin: Option<RunningAdmin>, uses: UseWriter, storage: OpenStorage) {
+async fn stop(running: Running, admin: Option<RunningAdmin>, rest: Rest) {
     running.begin_drain();
     sleep(LINGER).await;
     let stop_admin = async {
@@ -337,13 +340,28 @@ async fn stop(running: Running, admin: Option<RunningAdmin>, uses: UseWriter, st
     };
     tokio::join!(running.stop(GRACE), stop_admin);
     // Every write that was acknowledged is on disk. These are writes whose clients went away.
-    if timeout(CLOSING, close(uses, storage)).await.is_err() {
+    if timeout(CLOSING, rest.finish()).await.is_err() {
         tracing::warn!("some writes were still queued when the time was up");
     }
 }
 
-/// Writes what is only remembered, and finishes the queued writes.
-async fn close(uses: UseWriter, storage: OpenStorage) {
-    uses.write().await;
-    storage.close().await;
+/// What is left to do when no request is in flight.
+struct Rest {
+    uses: UseWriter,
+    leases: [Lease; 2],
+    storage: OpenStorage,
+}
+
+impl Rest {
+    /// Writes what is only remembered, lets other replicas go on with what this one did for all, and finishes the
+    /// queued writes.
+    async fn finish(self) {
+        self.uses.write().await;
+        for lease in &self.leases {
+            if let Err(error) = lease.give_back().await {
+                tracing::debug!(error = chain(&error), "a lease was not given back: it ends by itself");
+            }
+        }
+        self.storage.close().await;
+    }
 }

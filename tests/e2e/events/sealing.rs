@@ -86,6 +86,22 @@ on_both! {
         expect_sealed(database, i64::try_from(told(database).len()).unwrap());
     }
 
+    /// A replica that is told to stop lets another go on at once.
+    fn a_replica_that_stops_gives_its_lease_back(database) {
+        let mut server = database.start();
+        wait_for("a lease", || database.number("SELECT count(*) FROM leases") > 0);
+        server.terminate();
+        let in_a_moment = if database.is_postgres() {
+            "now() + interval '1 second'"
+        } else {
+            "(CAST(strftime('%s', 'now') AS INTEGER) + 2) * 1000000"
+        };
+        assert_eq!(
+            database.number(&format!("SELECT count(*) FROM leases WHERE held_until > {in_a_moment}")),
+            0
+        );
+    }
+
     fn who_is_killed_while_it_seals_leaves_what_holds_and_another_goes_on(database) {
         store_fresh(database, 6_000);
         let sign_ins = || told(database).iter().filter(|event| event.kind == "sign_in").count();
