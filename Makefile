@@ -158,7 +158,7 @@ event-rounds: setup-build setup-postgres ## Kill servers, commands and PostgreSQ
 	@$(say) "Building the tests and the server"
 	cargo build --locked -p countersign-app
 	cargo test --locked -p countersign-tests --test e2e --no-run
-	$(say) "Killing $(ROUNDS) times on SQLite, on PostgreSQL, and PostgreSQL itself: about twenty minutes"
+	$(say) "Killing $(ROUNDS) times on SQLite, on PostgreSQL, and PostgreSQL itself: about half an hour"
 	ROUNDS=$(ROUNDS) cargo test --locked -p countersign-tests --test e2e -- --nocapture --test-threads 3 events::crashes
 
 # The release, because a debug build takes minutes for a million events.
@@ -191,8 +191,8 @@ bench-crowd: bench-build ## Measure operators' commands and sign-ins among ten u
 	target/release/countersign-bench crowd
 
 .PHONY: bench-events
-bench-events: bench-build ## Measure what events cost: steps with events and without (three minutes)
-	@$(say) "Measuring: about three minutes"
+bench-events: bench-build ## Measure what events cost: steps with events and without (six minutes)
+	@$(say) "Measuring: about six minutes"
 	target/release/countersign-bench events
 
 .PHONY: guard
