@@ -58,8 +58,10 @@ pub async fn run(plan: &EventsPlan) -> Result<String, RunError> {
         progress.begin(&format!("{}: starting", database.title()));
         let mut rivals = start(plan, database).await?;
         progress.end();
+        // The first is what the others are compared with, whoever goes first in a round.
+        let names: Vec<&'static str> = rivals.iter().map(|rival| rival.name).collect();
         for step in STEPS {
-            let mut rates: Vec<_> = rivals.iter().map(|rival| (rival.name, Vec::new())).collect();
+            let mut rates: Vec<_> = names.iter().map(|name| (*name, Vec::new())).collect();
             for _ in 0..plan.rounds {
                 for rival in &rivals {
                     progress.begin(&format!("{}: {} {}", database.title(), step.name(), rival.name));
