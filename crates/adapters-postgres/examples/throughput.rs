@@ -182,6 +182,7 @@ fn sign_in(login: &CompleteLogin) -> Event {
         address: Some(PeerAddress::network([203, 0, 113, 77].into())),
         request: Some("0123456789abcdef0123456789abcdef".to_owned()),
         details: Details::default().flag("session", true),
+        signed: None,
     }
 }
 

@@ -176,6 +176,7 @@ async fn d_16_events_go_with_their_tables_and_new_ones_are_stored_in_new_tables(
         address: None,
         request: None,
         details: Details::default(),
+        signed: None,
     };
     let sealed = "INSERT INTO events SELECT 1, gen_random_uuid(), 'sign_in', 'person', NULL, NULL, NULL, NULL, NULL, \
         NULL, NULL, NULL, '{}', NULL, sha256(''); \

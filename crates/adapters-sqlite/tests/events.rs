@@ -66,6 +66,7 @@ fn event() -> Event {
         address: Some(PeerAddress::network([203, 0, 113, 77].into())),
         request: Some(format!("request-{number}")),
         details: Details::default().number("number", number.into()),
+        signed: None,
     }
 }
 

@@ -150,6 +150,7 @@ impl EventRow {
             address: address.transpose()?,
             request: self.request,
             details: self.details.map(Details::from_stored).ok_or("details")?,
+            signed: None,
         })
     }
 }

@@ -45,6 +45,7 @@ fn event(kind: EventKind) -> Event {
         address: Some(PeerAddress::network([203, 0, 113, 77].into())),
         request: Some("0123456789abcdef".to_owned()),
         details: Details::default().flag("session", true),
+        signed: None,
     }
 }
 

@@ -40,6 +40,7 @@ fn event() -> Event {
         address: None,
         request: None,
         details: Details::default(),
+        signed: None,
     }
 }
 

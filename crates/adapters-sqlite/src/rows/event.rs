@@ -137,6 +137,7 @@ impl EventRow {
             address,
             request: text("request", self.request)?,
             details: Details::from_stored(required(text("details", self.details)?, "details")?),
+            signed: None,
         })
     }
 }

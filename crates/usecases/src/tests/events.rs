@@ -40,6 +40,7 @@ fn event(context: &Context, person: UserId) -> Event {
         address: None,
         request: None,
         details: Details::default(),
+        signed: None,
     }
 }
 

@@ -1,0 +1,3 @@
+//! The desk: what operators change by signing it.
+
+pub mod proposal;
