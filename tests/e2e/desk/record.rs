@@ -1,0 +1,144 @@
+//! What was signed stands in the record, and nobody alters it unseen (K-06, K-11).
+
+use std::process::Command;
+
+use countersign_tests::server::binary;
+use countersign_tests::{Database, Wallet, on_both};
+use serde_json::Value;
+
+use super::changes::Things;
+use super::{Seat, account, events, run_by, signed};
+use crate::events::{end_leases, wait_until_sealed};
+use crate::people::Ended;
+
+/// `event verify`, with nothing but the database: no settings, no network.
+fn verify(database: &Database) -> Ended {
+    let mut command = Command::new(binary());
+    command.current_dir(database.folder()).args(["event", "verify"]).env_clear();
+    command.env("COUNTERSIGN_DATABASE_URL", database.url());
+    Ended::of(&command.output().unwrap())
+}
+
+/// How many events wait for their seal.
+fn fresh(database: &Database) -> i64 {
+    database.number("SELECT count(*) FROM fresh_events")
+}
+
+on_both! {
+    fn k_06_an_altered_text_signature_or_subject_is_found_offline(database) {
+        let ann = Wallet::fresh();
+        let mut server = run_by(database, &[&ann]).start();
+        let things = Things::of(&server);
+        let mut seat = Seat::of(&server, &ann);
+        seat.make(&things.block_wallet("ticket 4711"));
+        seat.make(&things.rename_client("Album 2"));
+        seat.make(&things.block_user("rude"));
+        server.kill9();
+        let good = verify(database);
+        assert_eq!(good.code, 0, "{good:?}");
+        assert!(fresh(database) >= 3, "nothing of it is sealed yet");
+        let told = signed(database, "wallet_blocked").remove(0).to_string();
+        assert!(told.contains("ticket 4711") || told.contains("ticket%204711"), "{told}");
+        let signature = signed(database, "wallet_blocked").remove(0)["signatures"][0]["signature"].as_str().unwrap().to_owned();
+        let other = signed(database, "client_changed").remove(0)["signatures"][0]["signature"].as_str().unwrap().to_owned();
+        database.change("CREATE TABLE saved AS SELECT * FROM fresh_events");
+        let kind = "kind = 'wallet_blocked'";
+        let stranger = Wallet::fresh();
+        let alterations = [
+            ("the words", format!("UPDATE fresh_events SET signed = replace(signed, '4711', '4712') WHERE {kind}")),
+            ("the signature", format!("UPDATE fresh_events SET signed = replace(signed, '{signature}', '{other}') WHERE {kind}")),
+            ("one digit of it", format!("UPDATE fresh_events SET signed = replace(signed, '{}', '{}0000') WHERE {kind}", &signature[..10], &signature[..6])),
+            ("no signature", format!("UPDATE fresh_events SET signed = NULL WHERE {kind}")),
+            ("no signatures", format!("UPDATE fresh_events SET signed = '{{\"change\":\"x\",\"signatures\":[]}}' WHERE {kind}")),
+            ("something else", format!("UPDATE fresh_events SET signed = 'x' WHERE {kind}")),
+            ("the kind of act", format!("UPDATE fresh_events SET kind = 'wallet_unblocked' WHERE {kind}")),
+            ("the wallet that it is about", format!("UPDATE fresh_events SET address = '{}' WHERE {kind}", stranger.address())),
+            ("who did it", format!("UPDATE fresh_events SET actor = 'wallet:{}' WHERE {kind}", account(&stranger))),
+            ("the client", "UPDATE fresh_events SET client_id = NULL WHERE kind = 'client_changed'".to_owned()),
+            ("the user", "UPDATE fresh_events SET user_id = NULL WHERE kind = 'user_blocked'".to_owned()),
+            ("what was signed for another change",
+                format!("UPDATE fresh_events SET signed = (SELECT signed FROM saved WHERE kind = 'user_blocked') WHERE {kind}")),
+            ("an act of the command line made a wallet's",
+                format!("UPDATE fresh_events SET actor = 'wallet:{}' WHERE kind = 'client_registered'", account(&ann))),
+        ];
+        let mut found = 0;
+        for (what, sql) in alterations {
+            database.change(&sql);
+            let altered = verify(database);
+            assert_eq!(altered.code, 1, "{what}: {altered:?}");
+            database.change("DELETE FROM fresh_events");
+            database.change("INSERT INTO fresh_events SELECT * FROM saved");
+            found += 1;
+        }
+        println!("{found} alterations found");
+        assert_eq!(verify(database).code, 0);
+    }
+
+    fn k_06_what_is_sealed_is_found_too(database) {
+        let ann = Wallet::fresh();
+        let mut server = run_by(database, &[&ann]).start();
+        let things = Things::of(&server);
+        let mut seat = Seat::of(&server, &ann);
+        seat.make(&things.block_wallet("ticket 4711"));
+        wait_until_sealed(database, 1);
+        server.kill9();
+        assert_eq!(verify(database).code, 0);
+        database.change("CREATE TABLE saved AS SELECT * FROM events");
+        for sql in [
+            "UPDATE events SET signed = replace(signed, '4711', '4712') WHERE kind = 'wallet_blocked'",
+            "UPDATE events SET signed = NULL WHERE kind = 'wallet_blocked'",
+            "UPDATE events SET signed = (SELECT signed FROM saved WHERE kind = 'wallet_blocked') WHERE kind = 'client_registered'",
+        ] {
+            database.change(sql);
+            let altered = verify(database);
+            assert_eq!(altered.code, 1, "{sql}: {altered:?}");
+            database.change("DELETE FROM events");
+            database.change("INSERT INTO events SELECT * FROM saved");
+        }
+        assert_eq!(verify(database).code, 0);
+    }
+
+    fn k_11_a_deleted_account_takes_along_what_was_signed_about_the_person(database) {
+        let ann = Wallet::fresh();
+        let mut server = run_by(database, &[&ann]).start();
+        let things = Things::of(&server);
+        let mut seat = Seat::of(&server, &ann);
+        seat.make(&things.block_user("a private reason"));
+        wait_until_sealed(database, 1);
+        seat.make(&things.unblock_user());
+        database.operate(&["user", "delete", &things.user, "--yes"]);
+        end_leases(database);
+        wait_until_sealed(database, 2);
+        server.kill9();
+        for kind in ["user_blocked", "user_unblocked"] {
+            assert_eq!(signed(database, kind), [Value::Null], "{kind}");
+        }
+        assert_eq!(verify(database).code, 0, "the seal holds without it: {:?}", verify(database));
+        assert_eq!(events(database, "account_deleted"), 1);
+        // An event that looks as if its person had been deleted, but has not, is found.
+        assert_eq!(database.number("SELECT count(*) FROM users WHERE 1 = 1"), 1);
+    }
+
+    fn no_secret_that_a_change_made_is_in_an_event_or_in_the_log(database) {
+        let ann = Wallet::fresh();
+        let server = run_by(database, &[&ann]).with_env("COUNTERSIGN_LOG", "debug").start();
+        let things = Things::of(&server);
+        let mut seat = Seat::of(&server, &ann);
+        let mut secrets = Vec::new();
+        for change in [things.rotate_secret(), things.register_client(), things.create_admin_key()] {
+            let page = seat.make(&change).text();
+            let secret = page.split("data-secret=\"").nth(1).and_then(|rest| rest.split('"').next());
+            let secret = secret.unwrap_or_else(|| panic!("{}: no secret on {page}", change.change));
+            assert!(secret.len() >= 40, "{secret}");
+            secrets.push(secret.to_owned());
+        }
+        let (stored, log) = (database.dump(), server.log());
+        for secret in secrets {
+            for (place, bytes) in [("database", &stored), ("log", &log)] {
+                let is_there = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+                assert!(!is_there, "a secret in the {place}");
+            }
+        }
+        assert!(!String::from_utf8_lossy(&log).contains("wants you to sign in"), "a text in the log");
+    }
+}
