@@ -93,8 +93,7 @@ fn k_09_every_change_of_the_command_line_is_one_of_the_desk_and_every_change_of_
     let mut changing = BTreeSet::new();
     for noun in command().get_subcommands() {
         if NOUNS.contains(&noun.get_name()) || noun.get_name() == "admin-key" {
-            let verbs =
-                noun.get_subcommands().map(|verb| format!("{} {}", noun.get_name(), verb.get_name()));
+            let verbs = noun.get_subcommands().map(|verb| format!("{} {}", noun.get_name(), verb.get_name()));
             changing.extend(verbs.filter(|verb| !SHOWN_AT_THE_DESK.contains(&verb.as_str())));
         }
     }
