@@ -166,7 +166,7 @@ fn end_leases(database: &Database) {
 
 /// Waits until the running server has sealed all events, and as many checkpoints are there.
 #[track_caller]
-fn wait_until_sealed(database: &Database, checkpoints: i64) {
+pub(crate) fn wait_until_sealed(database: &Database, checkpoints: i64) {
     wait_for("the events to be sealed", || {
         database.number("SELECT count(*) FROM fresh_events") == 0
             && database.number("SELECT count(*) FROM checkpoints") >= checkpoints

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use countersign_tests::{Client, Server, Wallet, on_both};
 use serde_json::Value;
 
-use super::{Seat, Wanted, account, events, run_by, signed, wanted};
+use super::{Seat, Wanted, account, events, everything, run_by, signed, wanted};
 
 /// An address that nobody ever signs with.
 const UNKNOWN: &str = "eip155:1:0x00000000219ab540356cBB839Cbe05303d7705Fa";
@@ -220,7 +220,7 @@ on_both! {
         let server = run_by(database, &[&ann]).start();
         let things = Things::of(&server);
         let mut seat = Seat::of(&server, &ann);
-        let before = super::everything(database);
+        let before = everything(database);
         let long = "x".repeat(5_000);
         let cases = [
             wanted("/admin/wallets", "wallet-block", &[("wallet", "nobody"), ("reason", "")]),
@@ -246,7 +246,7 @@ on_both! {
             assert!(!answer.text().contains(" wants you to sign in with your "), "{case:?}");
         }
         println!("{} mistakes", cases.len());
-        assert_eq!(super::everything(database), before);
+        assert_eq!(everything(database), before);
     }
 }
 

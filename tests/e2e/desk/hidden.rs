@@ -43,8 +43,10 @@ const PATHS: [&str; 28] = [
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/// What a stranger can tell one answer from another by.
-fn looks(response: &Response) -> (u16, Vec<(String, String)>, String) {
+/// What a stranger can tell one answer from another by: status, headers and body.
+type Looks = (u16, Vec<(String, String)>, String);
+
+fn looks(response: &Response) -> Looks {
     let id = response.header("X-Request-Id").unwrap_or_default().to_owned();
     let mut headers: Vec<(String, String)> = response
         .headers
@@ -75,7 +77,7 @@ fn requests(path: &str) -> Vec<Request> {
 }
 
 /// The answers of a server to all of it, for this person.
-fn answers(site: &Site, person: Option<&Wallet>) -> Vec<(u16, Vec<(String, String)>, String)> {
+fn answers(site: &Site, person: Option<&Wallet>) -> Vec<Looks> {
     let mut browser = match person {
         Some(wallet) => sign_in(site, wallet),
         None => Browser::new(site),

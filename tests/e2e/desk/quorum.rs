@@ -71,7 +71,7 @@ on_both! {
         let mut refused = |seat: &mut Seat<'_>, what: &str| {
             let answer = seat.ask_second(&proposal);
             let is_over = if answer.status == 200 && answer.text().contains("/admin/proposals/sign") {
-                let begun = super::begun(&answer.text());
+                let begun = crate::desk::begun(&answer.text());
                 seat.sign(&begun).status
             } else {
                 answer.status
