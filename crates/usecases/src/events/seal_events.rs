@@ -72,7 +72,7 @@ pub(super) async fn seal(
     };
     let jws = context.signer.sign_checkpoint(&checkpoint).await?;
     let signed = SignedCheckpoint { checkpoint, jws };
-    let command = SealEvents { checkpoint: signed.clone(), events };
+    let command = SealEvents { checkpoint: signed.clone(), events, counts: Vec::new() };
     Ok(match context.storage.seal_events(command).await? {
         Sealed::Sealed => Some(signed),
         Sealed::Stale => None,
