@@ -45,10 +45,10 @@ pub struct EndProposal {
     pub event: Option<Box<Event>>,
 }
 
-/// A page of proposals, the newest first.
+/// A page of proposals, the newest first: in the order of their ids, which begin with their time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProposalPage {
-    /// After this one in that order.
+    /// After this one in that order. It need not exist.
     pub after: Option<GrantId>,
     /// The most proposals to read.
     pub limit: u32,
@@ -83,36 +83,47 @@ pub struct Replica {
 /// What the desk needs besides what there is. Every write is durable before the answer.
 #[async_trait]
 pub trait DeskStore: Send + Sync {
-    /// Stores a proposal. The answer says whether it is stored now; a repeat of the same command (same id)
-    /// stores nothing and gives true.
+    /// Stores a proposal. Guard: no other one has its id. The answer says whether it is stored now, and its event
+    /// with it. A repeat of the same command (same id, same user, same signature) stores nothing and gives true,
+    /// whatever became of the proposal meanwhile.
     async fn put_proposal(&self, command: PutProposal) -> Result<bool, StoreError>;
 
     /// Finds a proposal, in whatever state.
     async fn find_proposal(&self, id: GrantId) -> Result<Option<Proposal>, StoreError>;
 
-    /// Reads a page of proposals, in whatever state.
+    /// Reads a page of proposals, in whatever state. It takes no longer among many.
     async fn list_proposals(&self, page: ProposalPage) -> Result<Vec<Proposal>, StoreError>;
 
-    /// Takes a proposal. Guards: it waits, and ends after `now`. Of two who take it, one gets true. A repeat of
-    /// the same command (same user, same signature) gives true again.
+    /// Takes a proposal. Guards: it waits, expires after `now`, and is another user's. Of two who take it, one
+    /// gets true. A repeat of the same command (same user, same signature) gives true again for as long as
+    /// nobody ended what was taken.
     async fn take_proposal(&self, command: TakeProposal) -> Result<bool, StoreError>;
 
-    /// Moves a proposal from one state to another. Guard: it is in the first. A repeat gives true again.
+    /// Moves a proposal from one state to another, with the event. Guard: it is in the first. A repeat finds it in
+    /// the second, stores no event, and gives true again.
     async fn end_proposal(&self, command: EndProposal) -> Result<bool, StoreError>;
 
-    /// Forgets up to `limit` proposals that ended before this time, the oldest first.
+    /// Forgets up to `limit` proposals that expired before this time, those first that expired first. What became
+    /// of them is no matter: no proposal outlives that time by much, and none is forgotten while its text could
+    /// still be signed. The answer says how many.
     async fn forget_proposals(&self, before: OffsetDateTime, limit: u32) -> Result<u64, StoreError>;
 
-    /// How often what happened, by day, kind and family, from this day on. It is added up when events are sealed
-    /// ([`SealEvents`](crate::SealEvents)), in the seal's commit, and stays when events are forgotten.
+    /// Reads up to `limit` events, fresh and sealed, that were recorded for this request, oldest first. It takes no
+    /// longer among many.
+    async fn events_of_request(&self, request: &str, limit: u32) -> Result<Vec<Event>, StoreError>;
+
+    /// How often what happened, from this day on, in the order of day, kind and family, in byte order. It is added
+    /// up when events are sealed ([`SealEvents`](crate::SealEvents)), in the seal's commit, and stays when events
+    /// are forgotten.
     async fn day_counts(&self, since: Date) -> Result<Vec<DayCount>, StoreError>;
 
-    /// Counts sessions that are valid at `now`, and stops at `at_most`.
+    /// Counts sessions that expire after `now`, and stops at `at_most`.
     async fn count_sessions(&self, now: OffsetDateTime, at_most: u32) -> Result<u32, StoreError>;
 
-    /// Writes down that a replica runs, and forgets those not seen since `forget_before`.
+    /// Writes down that a replica runs, and forgets those last seen before `forget_before`. Of two notes about one
+    /// replica, the later one stays.
     async fn note_replica(&self, replica: Replica, forget_before: OffsetDateTime) -> Result<(), StoreError>;
 
-    /// The replicas that were seen since this time, the longest running first.
+    /// The replicas that were seen since this time, the longest running first, then by id.
     async fn replicas(&self, since: OffsetDateTime) -> Result<Vec<Replica>, StoreError>;
 }
