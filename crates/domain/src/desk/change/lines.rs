@@ -100,8 +100,8 @@ fn read(mut reader: Reader<'_>) -> Result<Change, ChangeUnreadable> {
         "group-create" => Change::CreateGroup { group: read_group(fields)?, title: read_title(fields)? },
         "group-retitle" => Change::RetitleGroup { group: read_group(fields)?, title: read_title(fields)? },
         "group-delete" => Change::DeleteGroup { group: read_group(fields)? },
-        "group-add" => Change::AddMember { group: read_group(fields)?, member: read_whom(fields)? },
-        "group-remove" => Change::RemoveMember { group: read_group(fields)?, member: read_whom(fields)? },
+        "member-add" => Change::AddMember { group: read_group(fields)?, member: read_whom(fields)? },
+        "member-remove" => Change::RemoveMember { group: read_group(fields)?, member: read_whom(fields)? },
         "client-register" => Change::RegisterClient {
             id: fields.maybe_parse("client", |text| read_uuid(text, ClientId::from_uuid))?,
             metadata: Box::new(read_metadata(fields)?),
@@ -115,13 +115,13 @@ fn read(mut reader: Reader<'_>) -> Result<Change, ChangeUnreadable> {
             client: read_client(fields)?,
             keep_old: fields.parse("keep-old", |text| text.parse().ok().and_then(KeepOld::seconds))?,
         },
-        "client-open" => {
+        "client-open-resources" => {
             Change::OpenResources { client: read_client(fields)?, resources: fields.each("resource") }
         }
-        "client-close" => {
+        "client-close-resources" => {
             Change::CloseResources { client: read_client(fields)?, resources: fields.each("resource") }
         }
-        "access-set" => Change::SetAccess {
+        "client-access" => Change::SetAccess {
             client: read_client(fields)?,
             rule: fields.parse("rule", |text| match text {
                 DEFAULT => Some(None),
