@@ -123,7 +123,7 @@ pub(crate) fn verified(
     output: Output,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let Verified { progress, forgotten, keys_gone, fresh } = verified;
+    let Verified { progress, forgotten, keys_gone, fresh, signatures, signatures_unchecked } = verified;
     match output {
         Output::Json => writeln!(
             out,
@@ -135,6 +135,8 @@ pub(crate) fn verified(
                 "forgotten": forgotten,
                 "not_sealed_yet": fresh,
                 "keys_gone": keys_gone,
+                "signatures": signatures,
+                "signatures_not_checked": signatures_unchecked,
                 "compared_with_saved": saved,
             })
         ),
@@ -149,6 +151,17 @@ pub(crate) fn verified(
                     out,
                     "not sealed yet: {} (they will be in a few seconds, if a server runs)",
                     count(*fresh, "event")
+                )?;
+            }
+            if *signatures > 0 {
+                let signatures = count(*signatures, "signature");
+                writeln!(out, "valid, under what operators changed at the desk: {signatures}")?;
+            }
+            if *signatures_unchecked > 0 {
+                writeln!(
+                    out,
+                    "not checked without a chain, because contract wallets made them: {}",
+                    count(*signatures_unchecked, "signature")
                 )?;
             }
             if *keys_gone > 0 {

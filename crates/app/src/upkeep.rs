@@ -196,6 +196,7 @@ mod tests {
                 assertion_audience: AssertionAudience::default(),
                 events: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
                 playground: false,
+                desk: None,
             },
         };
         let now = || context.clock.now();

@@ -207,6 +207,7 @@ pub(crate) fn policy(config: &Config) -> Policy {
         assertion_audience: config.assertion_audience,
         events: config.events,
         playground: config.playground,
+        desk: None,
     }
 }
 

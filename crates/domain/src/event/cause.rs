@@ -26,10 +26,10 @@ impl Cause {
         Self { actor, address: None, logged_address: None, request: None, signed: None }
     }
 
-    /// The cause of what the server does about the same request by itself.
+    /// The cause of what the server does about the same request by itself. Nobody signed that.
     #[must_use]
     pub fn by_server(&self) -> Self {
-        Self { actor: Actor::Server, ..self.clone() }
+        Self { actor: Actor::Server, signed: None, ..self.clone() }
     }
 }
 

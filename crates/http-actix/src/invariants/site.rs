@@ -320,6 +320,7 @@ fn policy(issuer: &str) -> Policy {
         synthetic_email: false,
         events: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
         playground: false,
+        desk: None,
     }
 }
 

@@ -175,6 +175,7 @@ impl World {
                 assertion_audience: AssertionAudience::default(),
                 events: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
                 playground: false,
+                desk: None,
             },
         };
         Self { context, storage, clock, outside }
