@@ -10,6 +10,7 @@ use countersign_adapters_smtp::{Sender, SmtpUrl};
 use countersign_domain::admission::{AccessRule, AccessRuleRejected};
 use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::contact::Contact;
+use countersign_domain::desk::operators::Quorum;
 use countersign_domain::group::{GroupName, GroupNameRejected};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::{DeclaredResource, OpenTo};
@@ -21,7 +22,7 @@ use time::Duration;
 use tracing_subscriber::EnvFilter;
 use url::{Host, Url};
 
-use super::desk::{AdminName, DeskPlace, Quorum};
+use super::desk::{AdminName, DeskPlace};
 use super::{AddressDetail, DatabaseUrl, LogFormat, RegistrationMode};
 
 const MIN_REGISTRATION_TOKEN: usize = 16;

@@ -2,10 +2,11 @@
 
 use std::net::SocketAddr;
 
+use countersign_domain::desk::operators::Quorum;
 use countersign_domain::group::GroupName;
 
 use super::{Preset, Privacy, Setting, Spec};
-use crate::config::desk::{AdminName, DeskPlace, Quorum};
+use crate::config::desk::{AdminName, DeskPlace};
 use crate::config::parse;
 
 pub(crate) static ADMIN_LISTEN: Setting<SocketAddr> = Setting {
