@@ -210,7 +210,7 @@ on_both! {
             made.insert(change.change);
         }
         println!("{} kinds of change", made.len());
-        let verified = database.operator(&["event", "verify"]).output().unwrap();
+        let verified = database.operator(&["event", "verify"]).env("COUNTERSIGN_PUBLIC_URL", &server.public_url).output().unwrap();
         assert!(verified.status.success(), "{}{}", String::from_utf8_lossy(&verified.stdout), String::from_utf8_lossy(&verified.stderr));
         check_what_became_of_it(database, &things);
     }

@@ -42,7 +42,7 @@ on_both! {
         assert_eq!(wallets, [account(&ann), account(&bob)]);
         assert_eq!(told["change"], json!(proposal));
         assert!((400..500).contains(&second.sign(&begun).status), "it is carried out once");
-        let verified = database.operator(&["event", "verify"]).output().unwrap();
+        let verified = database.operator(&["event", "verify"]).env("COUNTERSIGN_PUBLIC_URL", &server.public_url).output().unwrap();
         assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use countersign_domain::admission::AccessRule;
 use countersign_domain::desk::operators::{DeskPolicy, Quorum, is_same_wallet};
 use countersign_domain::wallet::{AccountKind, AccountName, WalletAccount};
+use countersign_http_actix::DeskPlace;
 use countersign_ports::WalletVerifier;
 use countersign_usecases::steps::recognize_account::{RecognizeError, recognize_account};
 use time::Duration;
@@ -21,15 +22,6 @@ pub(crate) struct AdminName {
     pub(crate) account: String,
     /// Whether it is a key or a contract. They are two accounts, and one of them is an operator's (F-15).
     pub(crate) kind: AccountKind,
-}
-
-/// Where the desk is served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DeskPlace {
-    /// On the main listener.
-    Public,
-    /// On that of the admin interface alone.
-    Private,
 }
 
 /// Who the operators are, and where their desk is.

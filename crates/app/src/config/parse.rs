@@ -17,12 +17,13 @@ use countersign_domain::resource::{DeclaredResource, OpenTo};
 use countersign_domain::secret::Secret;
 use countersign_domain::wallet::AccountKind;
 use countersign_domain::wallet_link::WalletLink;
+use countersign_http_actix::DeskPlace;
 use ipnet::IpNet;
 use time::Duration;
 use tracing_subscriber::EnvFilter;
 use url::{Host, Url};
 
-use super::desk::{AdminName, DeskPlace};
+use super::desk::AdminName;
 use super::{AddressDetail, DatabaseUrl, LogFormat, RegistrationMode};
 
 const MIN_REGISTRATION_TOKEN: usize = 16;

@@ -3,8 +3,9 @@
 use countersign_domain::desk::operators::{DeskPolicy, Quorum};
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 
+use countersign_http_actix::DeskPlace;
+
 use super::*;
-use crate::config::desk::DeskPlace;
 
 const ANN: &str = "eip155:1:0x52908400098527886E0F7030069857D2E4169EE7";
 const BOB: &str = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
