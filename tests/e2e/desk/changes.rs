@@ -105,8 +105,8 @@ impl Things {
 pub(super) fn every_change(things: &Things) -> Vec<Wanted> {
     let (person, client) = (things.person(), things.of_client());
     vec![
-        things.block_user("rude"),
         wanted(&person, "user-sign-out", &[]),
+        things.block_user("rude"),
         wanted(&person, "user-delete", &[]),
         things.block_wallet("ticket 4711"),
         wanted(&format!("/admin/wallets/{}", things.blocked), "wallet-unblock", &[]),
@@ -184,7 +184,7 @@ on_both! {
         let mut changes = every_change(&things);
         // What removes something comes last, and what undoes something after it.
         let delete_user = changes.remove(2);
-        changes.insert(1, things.unblock_user());
+        changes.insert(2, things.unblock_user());
         changes.push(delete_user);
         let mut made = BTreeSet::new();
         for change in &changes {
