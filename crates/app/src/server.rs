@@ -254,7 +254,6 @@ async fn start(
     let desk = config.desk.as_ref().map(|desk| DeskSettings {
         keys: Arc::clone(&ring),
         place: desk.place,
-        version: env!("CARGO_PKG_VERSION"),
         warnings: warnings.to_vec(),
         applications: Arc::new(KnownApplications {
             issuer: config.public_url.clone(),
