@@ -78,7 +78,10 @@ impl Applications for OneApplication {
     }
 
     fn settings(&self, _: &str, at: &PublicUrl, id: &str, secret: &str) -> Option<ApplicationSettings> {
-        Some(ApplicationSettings { file: "wiki.toml".to_owned(), text: format!("{} {id} {secret}", at.as_str()) })
+        Some(ApplicationSettings {
+            file: "wiki.toml".to_owned(),
+            text: format!("{} {id} {secret}", at.as_str()),
+        })
     }
 }
 
@@ -116,7 +119,10 @@ impl<'a> Browser<'a> {
         let asked = json!({ "wallet_address": address });
         let text =
             this.json("/oauth/challenge", &asked).await.json()["challenge"].as_str().unwrap().to_owned();
-        let signed = json!({ "wallet_address": address, "signature": sign(&address, &text), "challenge": text, "remember": true });
+        let signed = json!({
+            "wallet_address": address, "signature": sign(&address, &text), "challenge": text, "remember": true,
+            "client_id": "00000000-0000-0000-0000-000000000000", "redirect_uri": format!("{ISSUER}/account"),
+        });
         let answer = this.json("/oauth/login", &signed).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
         this

@@ -195,10 +195,7 @@ async fn a_list_goes_on_after_its_last_row_and_shows_everything_once() {
         let start = format!("href=\"{row}");
         loop {
             let page = ada.page(&next).await;
-            let rows = page
-                .split(&start)
-                .skip(1)
-                .map(|rest| rest.split('"').next().unwrap().to_owned());
+            let rows = page.split(&start).skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
             seen.extend(rows);
             pages += 1;
             let Some((_, rest)) = page.split_once("id=\"next\" href=\"") else { break };
