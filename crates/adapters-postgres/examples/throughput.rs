@@ -211,7 +211,10 @@ async fn seal(bench: &Bench) {
         };
         let checkpoint = SignedCheckpoint { checkpoint, jws: String::new() };
         let start = Instant::now();
-        assert_eq!(bench.store.seal_events(SealEvents { checkpoint, events }).await.unwrap(), Sealed::Sealed);
+        assert_eq!(
+            bench.store.seal_events(SealEvents { checkpoint, events, counts: Vec::new() }).await.unwrap(),
+            Sealed::Sealed
+        );
         taken.push(start.elapsed());
     }
     taken.sort_unstable();
