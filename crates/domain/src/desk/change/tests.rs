@@ -125,17 +125,18 @@ fn the_words_of_each_change_are_these_for_ever() {
     let wallet = "wallet eip155:1:0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
     let (user, client) = ("00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002");
     let known = format!("user {user}, who has the {wallet},");
-    let photos = format!("\"Photo \\\"Album\\\"\" ({client})");
-    let registered = " Its name: \"Photos\". It sends people to https://photos.example/cb. It may ask for \"profile email\".";
-    let api = "https://api.example: every client can name it. Scope photos.read: \"See your photos\", for the group staff.";
+    let photos = format!("'Photo (U+0022)Album(U+0022)' ({client})");
+    let registered =
+        " Its name: 'Photos'. It sends people to https://photos.example/cb. It may ask for 'profile email'.";
+    let api = "https://api.example: every client can name it. Scope photos.read: 'See your photos', for the group staff.";
     let expected = [
-        format!("Keep {known} out. Reason: \"don't \\\"spam\\\" \\u{{e9}}\"."),
+        format!("Keep {known} out. Reason: 'don(U+0027)t (U+0022)spam(U+0022) (U+00E9)'."),
         format!("Keep {wallet} out."),
         format!("Let {known} in again."),
         format!("Let contract {wallet} in again."),
         format!("Sign {known} out everywhere."),
         format!("Delete user {user} with everything that is theirs."),
-        "Create the group staff with the title \"The staff\".".to_owned(),
+        "Create the group staff with the title 'The staff'.".to_owned(),
         "Take its title away from the group staff.".to_owned(),
         "Delete the group staff. Nobody comes in by it any more.".to_owned(),
         format!("Put {known} into the group staff."),
@@ -151,7 +152,7 @@ fn the_words_of_each_change_are_these_for_ever() {
         format!("From now on, declare the resource {api}"),
         "Delete the resource https://api.example with its scopes.".to_owned(),
         "Make new signing keys for ES256. They sign at once, and the old ones are withdrawn.".to_owned(),
-        "Withdraw the signing key \"kid-1\" for good. What it signed becomes invalid.".to_owned(),
+        "Withdraw the signing key 'kid-1' for good. What it signed becomes invalid.".to_owned(),
         "Create the admin key CI with the scopes clients:write. It ends in 3600 seconds.".to_owned(),
         "Revoke the admin key CI.".to_owned(),
         "Take back the proposal 00000000-0000-0000-0000-000000000003.".to_owned(),
@@ -509,6 +510,13 @@ proptest! {
         let proposal = is_second.then(|| GrantId::from_uuid(Uuid::from_u128(9)));
         let text = text(&change, proposal);
         prop_assert!(text.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)), "{}", text);
+        // Whatever else stands in a statement, wallets do not read the text as a sign-in (ERC-4361).
+        let statement = change.statement();
+        prop_assert!(
+            statement.chars().all(|one| one.is_ascii_alphanumeric() || " -._~:/?#[]@!$&'()*+,;=".contains(one)),
+            "{}",
+            statement
+        );
         if text.len() > MAX_CHANGE_TEXT {
             return Ok(());
         }
