@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use countersign_tests::{Client, Server, Wallet, on_both};
 use serde_json::Value;
 
+use crate::events::wait_until_sealed;
+
 use super::{Seat, Wanted, account, events, everything, run_by, signed, wanted};
 
 /// An address that nobody ever signs with.
@@ -209,6 +211,8 @@ on_both! {
             made.insert(change.change);
         }
         println!("{} kinds of change", made.len());
+        // What is not sealed yet is not verified.
+        wait_until_sealed(database, 1);
         let verified = database.operator(&["event", "verify"]).env("COUNTERSIGN_PUBLIC_URL", &server.public_url).output().unwrap();
         assert!(verified.status.success(), "{}{}", String::from_utf8_lossy(&verified.stdout), String::from_utf8_lossy(&verified.stderr));
         check_what_became_of_it(database, &things);
