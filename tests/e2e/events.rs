@@ -160,7 +160,7 @@ fn verified(database: &Database) -> Value {
 }
 
 /// A server that is killed keeps its lease for half a minute. The next one does not wait for that.
-fn end_leases(database: &Database) {
+pub(crate) fn end_leases(database: &Database) {
     database.change("DELETE FROM leases");
 }
 

@@ -107,7 +107,7 @@ export const CHANGES = [
     change: "group-retitle",
     async prepare() {
       const name = group();
-      return { page: `/groups/${name}`, fields: { title: "Another" }, meanwhile: () => operate("group", "delete", name, "--force", "--yes") };
+      return { page: `/groups/${name}`, fields: { title: "Another" }, meanwhile: () => operate("group", "delete", name, "--force") };
     },
   },
   {

@@ -69,12 +69,30 @@ pub(crate) fn event(found: &FoundEvent, output: Output, out: &mut dyn Write) -> 
                 ("details", Some(view.details.to_string())),
                 ("position", Some(position)),
             ];
+            let signed = view.signed;
             let shown = |value: Option<String>| visible(value.as_deref().unwrap_or(NOTHING)).into_owned();
             let rows: Vec<_> =
                 rows.into_iter().map(|(name, value)| [name.to_owned(), shown(value)]).collect();
-            table::write(&rows, out)
+            table::write(&rows, out)?;
+            signed.map_or(Ok(()), |signed| signatures(&signed, out))
         }
     }
+}
+
+/// Shows what operators signed, line by line, so that it can be copied and checked by other means.
+fn signatures(signed: &Value, out: &mut dyn Write) -> io::Result<()> {
+    let of = |signature: &Value, name: &str| signature[name].as_str().unwrap_or(NOTHING).to_owned();
+    let Some(signatures) = signed["signatures"].as_array() else {
+        return writeln!(out, "\nsigned: {}", visible(&signed.to_string()));
+    };
+    for signature in signatures {
+        writeln!(out, "\nsigned by {}:\n", visible(&of(signature, "wallet")))?;
+        for line in of(signature, "text").lines() {
+            writeln!(out, "    {}", visible(line))?;
+        }
+        writeln!(out, "\nsignature: {}", visible(&of(signature, "signature")))?;
+    }
+    Ok(())
 }
 
 /// Shows checkpoints.

@@ -31,8 +31,9 @@ on_both! {
         let sign_in_text = {
             let client = server.register();
             let mut browser = server.browser();
-            browser.authorize(&client.authorization()).expect(302);
-            browser.challenge(&client.authorization(), &ann)
+            let authorization = client.authorization();
+            browser.authorize(&authorization).expect(302);
+            browser.challenge(&authorization, &ann)
         };
         let harmless = wanted("/admin/groups", "group-create", &[("group", "harmless")]);
         let before = everything(database);
@@ -121,7 +122,7 @@ on_both! {
         let good = ann.sign(&begun.text);
         assert!(matches!(seat.send(&begun, &good).status, 200 | 303));
         let after = everything(database);
-        database.operate(&["group", "delete", "staff", "--yes"]);
+        database.operate(&["group", "delete", "staff", "--force"]);
         let gone = everything(database);
         assert_ne!(after.0, gone.0);
         for (name, site) in [("here", server.site()), ("on the other replica", replica.site())] {

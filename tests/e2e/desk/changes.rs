@@ -14,7 +14,6 @@ const UNKNOWN: &str = "eip155:1:0x00000000219ab540356cBB839Cbe05303d7705Fa";
 pub(super) struct Things {
     pub(super) client: Client,
     pub(super) user: String,
-    wallet: Wallet,
     /// A wallet that is kept out.
     blocked: String,
     kid: String,
@@ -48,7 +47,7 @@ impl Things {
         let keys = database.operate(&["key", "list"]);
         let kid = keys.as_array().unwrap().iter().find(|key| key["state"] == "next").unwrap_or(&keys[0]);
         let kid = kid["kid"].as_str().unwrap().to_owned();
-        Self { client, user: shown["id"].as_str().unwrap().to_owned(), wallet, blocked, kid }
+        Self { client, user: shown["id"].as_str().unwrap().to_owned(), blocked, kid }
     }
 
     fn person(&self) -> String {
@@ -106,8 +105,8 @@ impl Things {
 pub(super) fn every_change(things: &Things) -> Vec<Wanted> {
     let (person, client) = (things.person(), things.of_client());
     vec![
-        things.block_user("rude"),
         wanted(&person, "user-sign-out", &[]),
+        things.block_user("rude"),
         wanted(&person, "user-delete", &[]),
         things.block_wallet("ticket 4711"),
         wanted(&format!("/admin/wallets/{}", things.blocked), "wallet-unblock", &[]),
@@ -185,7 +184,7 @@ on_both! {
         let mut changes = every_change(&things);
         // What removes something comes last, and what undoes something after it.
         let delete_user = changes.remove(2);
-        changes.insert(1, things.unblock_user());
+        changes.insert(2, things.unblock_user());
         changes.push(delete_user);
         let mut made = BTreeSet::new();
         for change in &changes {
@@ -210,7 +209,7 @@ on_both! {
             made.insert(change.change);
         }
         println!("{} kinds of change", made.len());
-        let verified = database.operator(&["event", "verify"]).output().unwrap();
+        let verified = database.operator(&["event", "verify"]).env("COUNTERSIGN_PUBLIC_URL", &server.public_url).output().unwrap();
         assert!(verified.status.success(), "{}{}", String::from_utf8_lossy(&verified.stdout), String::from_utf8_lossy(&verified.stderr));
         check_what_became_of_it(database, &things);
     }
@@ -272,5 +271,14 @@ fn check_what_became_of_it(database: &countersign_tests::Database, things: &Thin
     let keys = database.operate(&["admin-key", "list"]).to_string();
     assert!(keys.contains("\"CI\""), "{keys}");
     assert_eq!(database.operator(&["user", "show", &things.user]).output().unwrap().status.code(), Some(1));
-    assert!(!things.wallet.address().is_empty());
+    let told = database.operate(&["event", "list", "--kind", "group_created", "--limit", "1"]);
+    let id = told[0]["id"].as_str().unwrap();
+    assert!(told[0]["signed"]["signatures"][0]["signature"].is_string(), "{told}");
+    let shown = database.operator(&["event", "show", id]).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    for word in ["signed by eip155:1:0x", "    - urn:countersign:change:group-create\n", "\nsignature: 0x"] {
+        assert!(shown.contains(word), "{word}: {shown}");
+    }
+    let by_command = database.operate(&["event", "list", "--kind", "resource_created"]).to_string();
+    assert!(by_command.contains("cli:") && by_command.matches("\"signed\"").count() == 1, "{by_command}");
 }

@@ -156,7 +156,13 @@ statement! {
     /// In the order of their ids, so that two whose accounts are deleted at once do not wait for each other.
     ForgetOf { user: Uuid as SqlUuid } = "\
         WITH theirs AS MATERIALIZED ( \
-          SELECT id FROM proposals WHERE user_id = :user OR second_user_id = :user ORDER BY id FOR UPDATE \
+          SELECT id FROM proposals WHERE user_id = :user \
+          UNION SELECT id FROM proposals WHERE second_user_id = :user \
+          ORDER BY id \
+        ), held AS MATERIALIZED ( \
+          SELECT theirs.id FROM theirs CROSS JOIN LATERAL ( \
+            SELECT FROM proposals WHERE proposals.id = theirs.id OFFSET 0 FOR UPDATE \
+          ) AS locked \
         ) \
-        DELETE FROM proposals USING theirs WHERE proposals.id = theirs.id"
+        DELETE FROM proposals USING held WHERE proposals.id = held.id"
 }

@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use countersign_domain::admission::AccessRule;
-use countersign_domain::group::GroupName;
+use countersign_domain::desk::operators::{DeskPolicy, Quorum, is_same_wallet};
 use countersign_domain::wallet::{AccountKind, AccountName, WalletAccount};
+use countersign_http_actix::DeskPlace;
 use countersign_ports::WalletVerifier;
 use countersign_usecases::steps::recognize_account::{RecognizeError, recognize_account};
 use time::Duration;
@@ -23,28 +24,10 @@ pub(crate) struct AdminName {
     pub(crate) kind: AccountKind,
 }
 
-/// How many operators must sign a dangerous change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quorum {
-    One,
-    Two,
-}
-
-/// Where the desk is served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DeskPlace {
-    /// On the main listener.
-    Public,
-    /// On that of the admin interface alone.
-    Private,
-}
-
 /// Who the operators are, and where their desk is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeskSettings {
-    pub(crate) admins: Vec<WalletAccount>,
-    pub(crate) group: Option<GroupName>,
-    pub(crate) quorum: Quorum,
+    pub(crate) policy: DeskPolicy,
     pub(crate) place: DeskPlace,
 }
 
@@ -81,10 +64,7 @@ pub(super) fn read(reader: &mut Reader<'_>, around: &Around<'_>) -> (Option<Desk
     for name in &names {
         match recognize(wallets.as_ref(), name) {
             Ok(account) => {
-                let is_known = |other: &WalletAccount| {
-                    (&other.family, &other.address) == (&account.family, &account.address)
-                };
-                if !admins.iter().any(is_known) {
+                if !admins.iter().any(|other| is_same_wallet(other, &account)) {
                     admins.push(account);
                 }
             }
@@ -92,9 +72,9 @@ pub(super) fn read(reader: &mut Reader<'_>, around: &Around<'_>) -> (Option<Desk
         }
     }
     let (Some(quorum), Some(place)) = (quorum, place) else { return (None, Vec::new()) };
-    let desk = DeskSettings { admins, group, quorum, place };
-    let warnings = desk.warnings(wallets.as_ref(), around.default_access);
-    (Some(desk), warnings)
+    let policy = DeskPolicy { admins, group, quorum };
+    let warnings = warnings(&policy, wallets.as_ref(), around.default_access);
+    (Some(DeskSettings { policy, place }), warnings)
 }
 
 /// What is set for a desk that does not exist.
@@ -135,38 +115,40 @@ fn recognize(wallets: &dyn WalletVerifier, name: &AdminName) -> Result<WalletAcc
     })
 }
 
-impl DeskSettings {
-    /// What is valid, and lets nobody or everybody use the desk.
-    fn warnings(&self, wallets: &dyn WalletVerifier, default_access: Option<&AccessRule>) -> Vec<String> {
-        let mut warnings = Vec::new();
-        if self.quorum == Quorum::Two && self.group.is_none() && self.admins.len() < 2 {
-            warnings.push(
+/// What is valid, and lets nobody or everybody use the desk.
+fn warnings(
+    policy: &DeskPolicy,
+    wallets: &dyn WalletVerifier,
+    default_access: Option<&AccessRule>,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if policy.quorum == Quorum::Two && policy.group.is_none() && policy.admins.len() < 2 {
+        warnings.push(
                 "admin_quorum: 2 operators must sign a dangerous change, but only one wallet can be an operator's, \
                  so no such change can ever be made at the desk; add a wallet of somebody else to admins, or set \
                  admin_group"
                     .to_owned(),
             );
-        }
-        let chains = wallets.contract_chains();
-        let cannot_sign = self.admins.iter().filter(|account| {
-            account.kind() == Some(AccountKind::Contract)
-                && !chains.iter().any(|known| known.chain == account.chain)
-        });
-        warnings.extend(cannot_sign.map(|account| {
+    }
+    let chains = wallets.contract_chains();
+    let cannot_sign = policy.admins.iter().filter(|account| {
+        account.kind() == Some(AccountKind::Contract)
+            && !chains.iter().any(|known| known.chain == account.chain)
+    });
+    warnings.extend(cannot_sign.map(|account| {
             format!(
                 "admins: {} is a contract's account, and without a node of its chain in ethereum_rpc it cannot sign \
                  in; name one",
                 account.caip10()
             )
         }));
-        if let (Some(group), Some(AccessRule::Groups(groups))) = (&self.group, default_access)
-            && groups.contains(group)
-        {
-            warnings.push(format!(
+    if let (Some(group), Some(AccessRule::Groups(groups))) = (&policy.group, default_access)
+        && groups.contains(group)
+    {
+        warnings.push(format!(
                 "admin_group: default_access lets in the group {group}, so whoever you let in by it is an operator \
                  too; use a group of its own"
             ));
-        }
-        warnings
     }
+    warnings
 }

@@ -10,18 +10,20 @@ use countersign_adapters_smtp::{Sender, SmtpUrl};
 use countersign_domain::admission::{AccessRule, AccessRuleRejected};
 use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::contact::Contact;
+use countersign_domain::desk::operators::Quorum;
 use countersign_domain::group::{GroupName, GroupNameRejected};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::{DeclaredResource, OpenTo};
 use countersign_domain::secret::Secret;
 use countersign_domain::wallet::AccountKind;
 use countersign_domain::wallet_link::WalletLink;
+use countersign_http_actix::DeskPlace;
 use ipnet::IpNet;
 use time::Duration;
 use tracing_subscriber::EnvFilter;
 use url::{Host, Url};
 
-use super::desk::{AdminName, DeskPlace, Quorum};
+use super::desk::AdminName;
 use super::{AddressDetail, DatabaseUrl, LogFormat, RegistrationMode};
 
 const MIN_REGISTRATION_TOKEN: usize = 16;

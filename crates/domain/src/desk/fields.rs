@@ -133,20 +133,22 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What people wrote, in quotes: printable ASCII, and every quote and backslash in it escaped.
+/// What people wrote, in quotes that nothing in it ends.
 pub(super) fn quoted(text: &str) -> String {
-    format!("\"{}\"", plain(text))
+    let plain: Vec<String> = text.split('\'').map(plain).collect();
+    format!("'{}'", plain.join("(U+0027)"))
 }
 
-/// A text as printable ASCII.
+/// A text in the characters of a statement (ERC-4361: those of URIs, and the space). Every other one is named. A
+/// wallet does not read a text with another character as a sign-in, and does not compare its host.
 pub(super) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {
-        match character {
-            '"' | '\\' => plain.extend(['\\', character]),
-            ' '..='~' => plain.push(character),
+        if character.is_ascii_alphanumeric() || " -._~:/?#[]@!$&'()*+,;=".contains(character) {
+            plain.push(character);
+        } else {
             // Writing to a `String` cannot fail.
-            other => drop(write!(plain, "\\u{{{:x}}}", u32::from(other))),
+            let _ = write!(plain, "(U+{:04X})", u32::from(character));
         }
     }
     plain
@@ -242,16 +244,10 @@ mod tests {
         }
 
         #[test]
-        fn no_word_of_a_person_ends_its_quotes(text in "(?s).{0,60}") {
+        fn no_word_of_a_person_ends_its_quotes_or_leaves_the_characters_of_a_statement(text in "(?s).{0,60}") {
             let quoted = quoted(&text);
-            prop_assert!(quoted.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{}", quoted);
-            let inner = &quoted[1..quoted.len() - 1];
-            let mut is_escaped = false;
-            for byte in inner.bytes() {
-                prop_assert!(byte != b'"' || is_escaped, "{}", quoted);
-                is_escaped = byte == b'\\' && !is_escaped;
-            }
-            prop_assert!(!is_escaped, "{}", quoted);
+            prop_assert!(!quoted[1..quoted.len() - 1].contains('\''), "{}", quoted);
+            prop_assert_eq!(plain(&quoted), quoted);
         }
     }
 

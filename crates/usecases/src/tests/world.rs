@@ -68,7 +68,7 @@ pub(super) fn as_client() -> Cause {
 }
 
 /// A family whose address is `toy-name` and whose signature is a sentence.
-struct ToyWallets;
+pub(super) struct ToyWallets;
 
 #[async_trait]
 impl WalletVerifier for ToyWallets {

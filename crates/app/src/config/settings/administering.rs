@@ -2,10 +2,12 @@
 
 use std::net::SocketAddr;
 
+use countersign_domain::desk::operators::Quorum;
 use countersign_domain::group::GroupName;
+use countersign_http_actix::DeskPlace;
 
 use super::{Preset, Privacy, Setting, Spec};
-use crate::config::desk::{AdminName, DeskPlace, Quorum};
+use crate::config::desk::AdminName;
 use crate::config::parse;
 
 pub(crate) static ADMIN_LISTEN: Setting<SocketAddr> = Setting {

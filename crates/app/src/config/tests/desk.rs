@@ -1,17 +1,19 @@
 //! The settings of the desk: whom they make an operator, and what is wrong or doubtful about them.
 
+use countersign_domain::desk::operators::{DeskPolicy, Quorum};
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 
+use countersign_http_actix::DeskPlace;
+
 use super::*;
-use crate::config::desk::{DeskPlace, Quorum};
 
 const ANN: &str = "eip155:1:0x52908400098527886E0F7030069857D2E4169EE7";
 const BOB: &str = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
 const CAT: &str = "bip122:000000000019d6689c085ae165831e93:bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq";
 const DAN: &str = "cosmos:cosmoshub-4:cosmos1qypqxpq9qcrsszg2pvxq6rs0zqg3yyc5lzv7xu";
 
-fn desk(start: &Start) -> DeskSettings {
-    start.config().desk.unwrap()
+fn desk(start: &Start) -> DeskPolicy {
+    start.config().desk.unwrap().policy
 }
 
 fn admins(start: &Start) -> Vec<String> {
@@ -26,7 +28,7 @@ fn there_is_no_desk_unless_somebody_can_be_an_operator() {
     assert_eq!((by_group.admins.len(), by_group.quorum), (0, Quorum::One));
     assert_eq!(by_group.group.unwrap().as_str(), "operators");
     let by_wallet = desk(&start().variable("COUNTERSIGN_ADMINS", ANN));
-    assert_eq!((by_wallet.group, by_wallet.place), (None, DeskPlace::Public));
+    assert_eq!(by_wallet.group, None);
 }
 
 #[test]
@@ -117,7 +119,9 @@ fn a_private_desk_needs_a_listener_of_its_own() {
         "{mistakes:?}"
     );
     let served = private.variable("COUNTERSIGN_ADMIN_LISTEN", "127.0.0.1:9091");
-    assert_eq!(desk(&served).place, DeskPlace::Private);
+    assert_eq!(served.config().desk.map(|desk| desk.place), Some(DeskPlace::Private));
+    let public = start().variable("COUNTERSIGN_ADMINS", ANN).config();
+    assert_eq!(public.desk.map(|desk| desk.place), Some(DeskPlace::Public));
 }
 
 #[test]

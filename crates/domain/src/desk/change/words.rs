@@ -10,8 +10,8 @@ use crate::registration::RequestedMetadata;
 use crate::resource::OpenTo;
 
 impl Change {
-    /// What the operator agrees to, as sentences. What people wrote stands in quotes, and all of it is printable
-    /// ASCII.
+    /// What the operator agrees to, as sentences, in the characters of a statement (ERC-4361). What people wrote
+    /// stands in quotes.
     pub fn statement(&self) -> String {
         match self {
             Self::Block { who, reason } => match reason {
