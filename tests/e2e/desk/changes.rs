@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use countersign_tests::{Client, Server, Wallet, on_both};
 use serde_json::Value;
 
-use crate::events::wait_until_sealed;
+use crate::events::{end_leases, wait_until_sealed};
 
 use super::{Seat, Wanted, account, events, everything, run_by, signed, wanted};
 
@@ -215,6 +215,7 @@ on_both! {
         wait_until_sealed(database, 1);
         let sealed = database.number("SELECT count(*) FROM checkpoints");
         assert!(server.terminate().success());
+        end_leases(database);
         server.restart();
         server.sign_in(&server.register());
         wait_until_sealed(database, sealed + 1);
