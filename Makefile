@@ -25,6 +25,8 @@ SEED ?= 1
 REFUSED ?= 100000
 ROUNDS ?= 200
 EVENTS ?= 10000000
+DESK_USERS ?= 1000000
+DESK_EVENTS ?= 10000000
 # Packages whose tests need PostgreSQL, a mail server or a server of ours.
 NEED_SERVICES := tests bench adapters-postgres adapters-smtp test-postgres
 OLDEST_NODE := 20
@@ -194,6 +196,11 @@ bench-crowd: bench-build ## Measure operators' commands and sign-ins among ten u
 bench-events: bench-build ## Measure what events cost: steps with events and without (six minutes)
 	@$(say) "Measuring: about six minutes"
 	target/release/countersign-bench events
+
+.PHONY: bench-desk
+bench-desk: setup-postgres setup-build ## Measure the desk's lists among ten thousand users and among a million (DESK_USERS, DESK_EVENTS; half an hour)
+	@$(say) "Measuring: about half an hour, with 30 GB of scratch space in $${TMPDIR:-/tmp}"
+	cargo run --release --locked -p countersign-bench --example desk -- --users $(DESK_USERS) --events $(DESK_EVENTS)
 
 .PHONY: guard
 guard: guard-build ## Hold the instructions of each step within 3 % of bench/instructions.toml (a minute once built)

@@ -168,6 +168,31 @@ fn a_browser_sees_and_changes_what_is_a_person_s_on_the_account_page() {
     judge("account.mjs", node());
 }
 
+/// The desk in Chromium: each change of the list, signed by wallets of five families, declined, overtaken and sent again;
+/// with scripts and without; every page in every language; axe-core in every state (K-01, K-02, K-04, K-05).
+#[test]
+fn operators_make_each_change_of_the_desk_by_a_signature_and_in_no_other_way() {
+    judge_desk("desk.mjs", "1");
+}
+
+/// Two operators in Chromium, on a server where what is dangerous needs both (K-07, K-08).
+#[test]
+fn two_operators_sign_what_is_dangerous() {
+    judge_desk("desk-two.mjs", "2");
+}
+
+/// Runs one judge against a server whose operators are the members of a group.
+#[track_caller]
+fn judge_desk(script: &str, quorum: &str) {
+    let server = Database::sqlite()
+        .server()
+        .with_env("COUNTERSIGN_ADMIN_GROUP", "operators")
+        .with_env("COUNTERSIGN_ADMIN_QUORUM", quorum)
+        .start();
+    let (binary, database) = (binary(), server.database().url());
+    examine(script, node(), &[server.public_url.as_ref(), binary.as_os_str(), database.as_ref()]);
+}
+
 /// The playground in Chromium: its throw-away wallet compared with ethers, the whole walkthrough, every way
 /// to go wrong, and axe-core.
 #[test]

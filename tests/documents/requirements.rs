@@ -7,7 +7,8 @@ use std::path::Path;
 use super::{project, read, sources};
 
 /// An id is one of these letters with two or three digits.
-const SERIES: [(char, usize); 7] = [('A', 3), ('B', 3), ('C', 2), ('D', 2), ('E', 2), ('F', 2), ('P', 2)];
+const SERIES: [(char, usize); 8] =
+    [('A', 3), ('B', 3), ('C', 2), ('D', 2), ('E', 2), ('F', 2), ('K', 2), ('P', 2)];
 
 /// The files and folders in which ids are used.
 const USERS: [&str; 6] = ["crates", "tests", "docs", "fuzz", "bench", "Makefile"];

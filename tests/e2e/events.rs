@@ -160,13 +160,13 @@ fn verified(database: &Database) -> Value {
 }
 
 /// A server that is killed keeps its lease for half a minute. The next one does not wait for that.
-fn end_leases(database: &Database) {
+pub(crate) fn end_leases(database: &Database) {
     database.change("DELETE FROM leases");
 }
 
 /// Waits until the running server has sealed all events, and as many checkpoints are there.
 #[track_caller]
-fn wait_until_sealed(database: &Database, checkpoints: i64) {
+pub(crate) fn wait_until_sealed(database: &Database, checkpoints: i64) {
     wait_for("the events to be sealed", || {
         database.number("SELECT count(*) FROM fresh_events") == 0
             && database.number("SELECT count(*) FROM checkpoints") >= checkpoints

@@ -14,6 +14,7 @@ mod client_secrets;
 mod clocks;
 mod crash;
 mod declared;
+mod desk;
 mod devices;
 mod edge;
 mod event_push;

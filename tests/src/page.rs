@@ -1,4 +1,4 @@
-//! The forms of a page, as a browser reads them: the hidden fields, and among them the page's secret.
+//! The forms of a page, as a browser reads them: their fields, and among the hidden ones the page's secret.
 
 use crate::http::Parameters;
 
@@ -9,6 +9,8 @@ pub struct Form {
     pub action: String,
     /// The hidden fields of the form.
     pub hidden: Parameters,
+    /// Everything that a browser sends if nobody touches the form, in order.
+    pub untouched: Parameters,
 }
 
 /// All forms of a page with method POST, in order.
@@ -22,9 +24,39 @@ pub fn forms(html: &str) -> Vec<Form> {
                 let input = input.split_once('>')?.0;
                 Some((attribute(input, "name")?, attribute(input, "value")?))
             });
-            Some(Form { action: attribute(head, "action")?, hidden: Parameters(hidden.collect()) })
+            Some(Form {
+                action: attribute(head, "action")?,
+                hidden: Parameters(hidden.collect()),
+                untouched: Parameters(controls(body)),
+            })
         })
         .collect()
+}
+
+/// The fields of a form as the page filled them in.
+fn controls(body: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for part in body.split('<').skip(1) {
+        let Some((tag, text)) = part.split_once('>') else { continue };
+        let is_one_of = |kinds: &[&str]| kinds.contains(&attribute(tag, "type").unwrap_or_default().as_str());
+        let name = attribute(tag, "name");
+        if tag.starts_with("input ") {
+            let is_off = is_one_of(&["checkbox", "radio"]) && !tag.contains(" checked");
+            let value = attribute(tag, "value");
+            if let (Some(name), false) = (name, is_off || is_one_of(&["submit", "button"])) {
+                found.push((name, value.unwrap_or_default()));
+            }
+        } else if let (Some(name), true) = (&name, tag.starts_with("textarea")) {
+            found.push((name.clone(), plain(text)));
+        } else if let (Some(name), true) = (name, tag.starts_with("select")) {
+            let rest = &body[body.find(part).unwrap_or_default()..];
+            let options = rest.split("</select>").next().unwrap_or_default();
+            let options: Vec<&str> = options.split("<option ").skip(1).collect();
+            let chosen = options.iter().find(|option| option.contains(" selected")).or(options.first());
+            found.extend(chosen.and_then(|option| Some((name, attribute(option, "value")?))));
+        }
+    }
+    found
 }
 
 /// The secret of the form that is sent to this path and has these values in its hidden fields.
@@ -43,7 +75,11 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     let rest = tag
         .strip_prefix(start.as_str())
         .or_else(|| tag.split_once(&format!(" {start}")).map(|(_, rest)| rest))?;
-    let value = rest.split('"').next()?;
+    rest.split('"').next().map(plain)
+}
+
+/// A text of the page with the template's escapes undone.
+fn plain(text: &str) -> String {
     let entities = [
         ("&quot;", "\""),
         ("&#x27;", "'"),
@@ -53,5 +89,5 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
         ("&gt;", ">"),
         ("&amp;", "&"),
     ];
-    Some(entities.into_iter().fold(value.to_owned(), |text, (entity, plain)| text.replace(entity, plain)))
+    entities.into_iter().fold(text.to_owned(), |text, (entity, plain)| text.replace(entity, plain))
 }

@@ -182,6 +182,7 @@ fn sign_in(login: &CompleteLogin) -> Event {
         address: Some(PeerAddress::network([203, 0, 113, 77].into())),
         request: Some("0123456789abcdef0123456789abcdef".to_owned()),
         details: Details::default().flag("session", true),
+        signed: None,
     }
 }
 
@@ -210,7 +211,10 @@ async fn seal(bench: &Bench) {
         };
         let checkpoint = SignedCheckpoint { checkpoint, jws: String::new() };
         let start = Instant::now();
-        assert_eq!(bench.store.seal_events(SealEvents { checkpoint, events }).await.unwrap(), Sealed::Sealed);
+        assert_eq!(
+            bench.store.seal_events(SealEvents { checkpoint, events, counts: Vec::new() }).await.unwrap(),
+            Sealed::Sealed
+        );
         taken.push(start.elapsed());
     }
     taken.sort_unstable();

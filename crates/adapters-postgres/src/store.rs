@@ -10,6 +10,7 @@ use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::declaration::Declaration;
+use countersign_domain::desk::proposal::Proposal;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::{Event, Pseudonym};
@@ -30,22 +31,23 @@ use countersign_ports::{
     AccessEnded, Account, AccountStore, AddSigningKey, AdminKeyCreated, AdminKeyStore, AdvancePush,
     BeginDevice, BeginPush, BeginRequest, BlockPut, BlockStore, BlockedWallet, ChangeAccess, ChangeMember,
     ChangeResources, CheckpointAt, ClientStore, CompleteLogin, ConfirmEmail, ContinueSession, CountedGroup,
-    CreateAdminKey, CreateGroup, CreateResource, DeclarationStore, DeleteAccount, DeleteClient, DeleteGroup,
-    DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut,
-    EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventPush, EventPushStore,
-    EventStore, FindUses, ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent,
-    GroupCreated, GroupMember, GroupStore, IfClientUnchanged, IfGroupUnchanged, IfResourceUnchanged,
-    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
-    MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person, PersonListed,
-    PurgeExpired, Purged, PutBlock, PutDeclarations, PutEmail, RedeemCode, Redeemed, RegisterClient,
-    Registered, RemoveBlock, RemoveSigningKey, ReplayStore, RequestBegun, RequestStore, ResourceCreated,
-    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
+    CreateAdminKey, CreateGroup, CreateResource, DayCount, DeclarationStore, DeleteAccount, DeleteClient,
+    DeleteGroup, DeleteResource, DenyDevice, DeskStore, DeviceBegun, DeviceDenied, DocumentsForgotten,
+    EmailConfirmed, EmailPut, EndAccess, EndProposal, EndSession, EndSessions, EventAt, EventFilter,
+    EventPage, EventPush, EventPushStore, EventStore, FindUses, ForgetDeclarations, ForgetDocuments,
+    ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore, IfClientUnchanged,
+    IfGroupUnchanged, IfResourceUnchanged, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
+    LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
+    PeopleFilter, PeopleStore, Person, PersonListed, ProposalPage, PurgeExpired, Purged, PutBlock,
+    PutDeclarations, PutEmail, PutProposal, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
+    RemoveSigningKey, ReplayStore, Replica, RequestBegun, RequestStore, ResourceCreated, ResourceStore,
+    ResourceUpdated, ResourceUses, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken,
+    Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
     SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease,
-    TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, UpdateClient, UpdateResource, Upkeep,
-    WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
+    TakeProposal, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, UpdateClient, UpdateResource,
+    Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
 };
-use time::OffsetDateTime;
+use time::{Date, OffsetDateTime};
 
 use crate::batch::Batches;
 use crate::connection::ConnectionUrl;
@@ -75,7 +77,11 @@ use crate::ops::manage_clients::{delete_client, update_client};
 use crate::ops::manage_groups::{create_group, delete_group, retitle_group};
 use crate::ops::name_wallet::name_wallet;
 use crate::ops::open_session::open_session;
+use crate::ops::overview::{count_sessions, day_counts, note_replica, replicas};
 use crate::ops::ping::ping;
+use crate::ops::proposals::{
+    end_proposal, find_proposal, forget_proposals, list_proposals, put_proposal, take_proposal,
+};
 use crate::ops::purge_expired::purge_expired;
 use crate::ops::put_block::put_block;
 use crate::ops::put_email::put_email;
@@ -83,7 +89,8 @@ use crate::ops::read::{find_owner, list_clients, wallets_of};
 use crate::ops::read_account::{consents_at, find_account, find_email, find_session};
 use crate::ops::read_blocks::{block_of_user, blocked_wallets};
 use crate::ops::read_events::{
-    checkpoints, count_events_of, find_event, fresh_events, last_checkpoint, list_events, sealed_events,
+    checkpoints, count_events_of, events_of_request, find_event, fresh_events, last_checkpoint, list_events,
+    sealed_events,
 };
 use crate::ops::read_groups::{find_group, list_groups, list_members, memberships_of};
 use crate::ops::read_people::{find_person, list_people};
@@ -501,6 +508,54 @@ impl EventPushStore for PgStorage {
 
     async fn advance_push(&self, command: AdvancePush) -> Result<bool, StoreError> {
         self.pool.run(move |connection| advance_push(connection, &command)).await
+    }
+}
+
+#[async_trait]
+impl DeskStore for PgStorage {
+    async fn put_proposal(&self, command: PutProposal) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| put_proposal(connection, &command)).await
+    }
+
+    async fn find_proposal(&self, id: GrantId) -> Result<Option<Proposal>, StoreError> {
+        self.pool.run(move |connection| find_proposal(connection, id)).await
+    }
+
+    async fn list_proposals(&self, page: ProposalPage) -> Result<Vec<Proposal>, StoreError> {
+        self.pool.run(move |connection| list_proposals(connection, page)).await
+    }
+
+    async fn take_proposal(&self, command: TakeProposal) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| take_proposal(connection, &command)).await
+    }
+
+    async fn end_proposal(&self, command: EndProposal) -> Result<bool, StoreError> {
+        self.pool.run(move |connection| end_proposal(connection, &command)).await
+    }
+
+    async fn forget_proposals(&self, before: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
+        self.pool.run(move |connection| forget_proposals(connection, before, limit)).await
+    }
+
+    async fn events_of_request(&self, request: &str, limit: u32) -> Result<Vec<Event>, StoreError> {
+        let request = request.to_owned();
+        self.pool.run(move |connection| events_of_request(connection, &request, limit)).await
+    }
+
+    async fn day_counts(&self, since: Date) -> Result<Vec<DayCount>, StoreError> {
+        self.pool.run(move |connection| day_counts(connection, since)).await
+    }
+
+    async fn count_sessions(&self, now: OffsetDateTime, at_most: u32) -> Result<u32, StoreError> {
+        self.pool.run(move |connection| count_sessions(connection, now, at_most)).await
+    }
+
+    async fn note_replica(&self, replica: Replica, forget_before: OffsetDateTime) -> Result<(), StoreError> {
+        self.pool.run(move |connection| note_replica(connection, &replica, forget_before)).await
+    }
+
+    async fn replicas(&self, since: OffsetDateTime) -> Result<Vec<Replica>, StoreError> {
+        self.pool.run(move |connection| replicas(connection, since)).await
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod batches;
+mod desk;
 mod events;
 mod people;
 
@@ -106,6 +107,7 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     people::every_operation_on_people(connection, with_options);
     batches::every_operation_together(connection, with_options);
     events::every_operation_on_events(connection, with_options);
+    desk::every_operation_of_the_desk(connection, with_options);
 
     let resource = fixtures::resource(&["photos.read", "photos.write"]);
     let create = countersign_ports::CreateResource { resource: resource.clone(), event: None };

@@ -166,6 +166,9 @@ async fn d_16_events_go_with_their_tables_and_new_ones_are_stored_in_new_tables(
     let url = Cluster::shared().create_database();
     let up = include_str!("../../../migrations/postgres/2026-11-30-000001_events/up.sql");
     let down = include_str!("../../../migrations/postgres/2026-11-30-000001_events/down.sql");
+    // What later releases added to the tables.
+    let signed = include_str!("../../../migrations/postgres/2026-12-01-000001_signed_events/up.sql");
+    let by_request = include_str!("../../../migrations/postgres/2026-12-01-000003_events_by_request/up.sql");
     let sign_in = || Event {
         id: EventId::from_uuid(fixtures::grant_id().as_uuid()),
         kind: EventKind::SignIn,
@@ -176,6 +179,7 @@ async fn d_16_events_go_with_their_tables_and_new_ones_are_stored_in_new_tables(
         address: None,
         request: None,
         details: Details::default(),
+        signed: None,
     };
     let sealed = "INSERT INTO events SELECT 1, gen_random_uuid(), 'sign_in', 'person', NULL, NULL, NULL, NULL, NULL, \
         NULL, NULL, NULL, '{}', NULL, sha256(''); \
@@ -189,7 +193,7 @@ async fn d_16_events_go_with_their_tables_and_new_ones_are_stored_in_new_tables(
         storage.complete_login(login).await.unwrap();
         assert!(storage.record_event(sign_in()).await.unwrap());
         assert_eq!(storage.fresh_events(10).await.unwrap().len(), 2);
-        for statements in [sealed, down, up] {
+        for statements in [sealed, down, up, signed, by_request] {
             execute(&url, statements);
         }
     }

@@ -7,15 +7,15 @@ use countersign_ports::{
     AccessEnded, AddSigningKey, AdminKeyCreated, AdvancePush, BeginDevice, BeginPush, BeginRequest, BlockPut,
     ChangeAccess, ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession, CreateAdminKey, CreateGroup,
     CreateResource, DeleteAccount, DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeviceBegun,
-    DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, EndSession, EndSessions,
-    ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused, GroupCreated, IfClientUnchanged,
-    IfGroupUnchanged, IfResourceUnchanged, IssueTokens, KeyAdded, LinkWallet, LoginCompleted, MemberAdded,
-    NameWallet, OpenSession, PurgeExpired, Purged, PutBlock, PutDeclarations, PutEmail, RedeemCode, Redeemed,
-    RegisterClient, Registered, RemoveBlock, RemoveSigningKey, RequestBegun, ResourceCreated,
-    ResourceUpdated, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken, Revoked,
-    RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SessionContinued, SessionOpened, SignOut,
-    SpendProof, TakeLease, TakePushedRequest, TokensIssued, UnlinkWallet, UpdateClient, UpdateResource,
-    WalletLinked, WalletUnlinked, WithdrawSigningKey,
+    DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut, EndAccess, EndProposal, EndSession,
+    EndSessions, ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused, GroupCreated,
+    IfClientUnchanged, IfGroupUnchanged, IfResourceUnchanged, IssueTokens, KeyAdded, LinkWallet,
+    LoginCompleted, MemberAdded, NameWallet, OpenSession, PurgeExpired, Purged, PutBlock, PutDeclarations,
+    PutEmail, PutProposal, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock, RemoveSigningKey,
+    RequestBegun, ResourceCreated, ResourceUpdated, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SessionContinued,
+    SessionOpened, SignOut, SpendProof, TakeLease, TakeProposal, TakePushedRequest, TokensIssued,
+    UnlinkWallet, UpdateClient, UpdateResource, WalletLinked, WalletUnlinked, WithdrawSigningKey,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -27,7 +27,9 @@ use crate::ops;
 use crate::ops::admin_keys::NoteAdminKeyUse;
 use crate::ops::change_members::{AddMember, RemoveMember};
 use crate::ops::client_secrets::NoteSecretUses;
+use crate::ops::overview::NoteReplica;
 use crate::ops::ping::Ping;
+use crate::ops::proposals::ForgetProposals;
 use crate::ops::record_event::RecordEvent;
 use crate::ops::remove_email::RemoveEmail;
 use crate::options::SqliteOptions;
@@ -119,6 +121,11 @@ commands! {
     ForgetEvents: ForgetEvents => u64, ops::forget_events::forget_events;
     BeginPush: BeginPush => bool, ops::event_push::begin_push;
     AdvancePush: AdvancePush => bool, ops::event_push::advance_push;
+    PutProposal: PutProposal => bool, ops::proposals::put_proposal;
+    TakeProposal: TakeProposal => bool, ops::proposals::take_proposal;
+    EndProposal: EndProposal => bool, ops::proposals::end_proposal;
+    ForgetProposals: ForgetProposals => u64, ops::proposals::forget_proposals;
+    NoteReplica: NoteReplica => (), ops::overview::note_replica;
     TakeLease: TakeLease => bool, ops::leases::take_lease;
     RedeemCode: RedeemCode => Redeemed, ops::redeem_code::redeem_code;
     IssueTokens: IssueTokens => TokensIssued, ops::issue_tokens::issue_tokens;

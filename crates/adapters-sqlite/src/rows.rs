@@ -15,6 +15,7 @@ pub(crate) mod grant;
 pub(crate) mod group;
 pub(crate) mod login_session;
 pub(crate) mod person;
+pub(crate) mod proposal;
 pub(crate) mod resource;
 pub(crate) mod signing_key;
 pub(crate) mod token;

@@ -11,6 +11,7 @@ use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::declaration::Declaration;
+use countersign_domain::desk::proposal::Proposal;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::{Event, Pseudonym};
@@ -32,23 +33,24 @@ use countersign_ports::{
     AccessEnded, Account, AccountStore, AddSigningKey, AdminKeyCreated, AdminKeyStore, AdvancePush,
     BeginDevice, BeginPush, BeginRequest, BlockPut, BlockStore, BlockedWallet, ChangeAccess, ChangeMember,
     ChangeResources, CheckpointAt, ClientStore, CompleteLogin, ConfirmEmail, ContinueSession, CountedGroup,
-    CreateAdminKey, CreateGroup, CreateResource, DeclarationStore, DeleteAccount, DeleteClient, DeleteGroup,
-    DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailConfirmed, EmailPut,
-    EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventPush, EventPushStore,
-    EventStore, FindUses, ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent,
-    GroupCreated, GroupMember, GroupStore, IfClientUnchanged, IfGroupUnchanged, IfResourceUnchanged,
-    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
-    MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person, PersonListed,
-    PurgeExpired, Purged, PutBlock, PutDeclarations, PutEmail, RedeemCode, Redeemed, RegisterClient,
-    Registered, RemoveBlock, RemoveSigningKey, ReplayStore, RequestBegun, RequestStore, ResourceCreated,
-    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
+    CreateAdminKey, CreateGroup, CreateResource, DayCount, DeclarationStore, DeleteAccount, DeleteClient,
+    DeleteGroup, DeleteResource, DenyDevice, DeskStore, DeviceBegun, DeviceDenied, DocumentsForgotten,
+    EmailConfirmed, EmailPut, EndAccess, EndProposal, EndSession, EndSessions, EventAt, EventFilter,
+    EventPage, EventPush, EventPushStore, EventStore, FindUses, ForgetDeclarations, ForgetDocuments,
+    ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore, IfClientUnchanged,
+    IfGroupUnchanged, IfResourceUnchanged, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
+    LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
+    PeopleFilter, PeopleStore, Person, PersonListed, ProposalPage, PurgeExpired, Purged, PutBlock,
+    PutDeclarations, PutEmail, PutProposal, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
+    RemoveSigningKey, ReplayStore, Replica, RequestBegun, RequestStore, ResourceCreated, ResourceStore,
+    ResourceUpdated, ResourceUses, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken,
+    Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
     SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease,
-    TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, UpdateClient, UpdateResource, Upkeep,
-    WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
+    TakeProposal, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, UpdateClient, UpdateResource,
+    Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
 };
 use diesel::SqliteConnection;
-use time::OffsetDateTime;
+use time::{Date, OffsetDateTime};
 use tokio::sync::Semaphore;
 
 use crate::error::{MigrateError, OpenError, SqliteError, refused, store_error};
@@ -58,12 +60,14 @@ use crate::migrate;
 use crate::ops::admin_keys::{self, NoteAdminKeyUse};
 use crate::ops::change_members::{AddMember, RemoveMember};
 use crate::ops::client_secrets::NoteSecretUses;
+use crate::ops::overview::NoteReplica;
 use crate::ops::ping::Ping;
+use crate::ops::proposals::ForgetProposals;
 use crate::ops::record_event::RecordEvent;
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::{
-    client_secrets, declarations, event_push, read, read_account, read_blocks, read_events, read_groups,
-    read_people, requests, resources, sign_out, signing_keys, time_witness,
+    client_secrets, declarations, event_push, overview, proposals, read, read_account, read_blocks,
+    read_events, read_groups, read_people, requests, resources, sign_out, signing_keys, time_witness,
 };
 use crate::options::SqliteOptions;
 use crate::pool::{self, Readers};
@@ -540,6 +544,54 @@ impl EventPushStore for SqliteStorage {
 
     async fn advance_push(&self, command: AdvancePush) -> Result<bool, StoreError> {
         self.write(command).await
+    }
+}
+
+#[async_trait]
+impl DeskStore for SqliteStorage {
+    async fn put_proposal(&self, command: PutProposal) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn find_proposal(&self, id: GrantId) -> Result<Option<Proposal>, StoreError> {
+        self.read(move |reader| proposals::find_proposal(reader, id)).await
+    }
+
+    async fn list_proposals(&self, page: ProposalPage) -> Result<Vec<Proposal>, StoreError> {
+        self.read(move |reader| proposals::list_proposals(reader, page)).await
+    }
+
+    async fn take_proposal(&self, command: TakeProposal) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn end_proposal(&self, command: EndProposal) -> Result<bool, StoreError> {
+        self.write(command).await
+    }
+
+    async fn forget_proposals(&self, before: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
+        self.write(ForgetProposals { before, limit }).await
+    }
+
+    async fn events_of_request(&self, request: &str, limit: u32) -> Result<Vec<Event>, StoreError> {
+        let request = request.to_owned();
+        self.read(move |reader| read_events::events_of_request(reader, &request, limit)).await
+    }
+
+    async fn day_counts(&self, since: Date) -> Result<Vec<DayCount>, StoreError> {
+        self.read(move |reader| overview::day_counts(reader, since)).await
+    }
+
+    async fn count_sessions(&self, now: OffsetDateTime, at_most: u32) -> Result<u32, StoreError> {
+        self.read(move |reader| overview::count_sessions(reader, now, at_most)).await
+    }
+
+    async fn note_replica(&self, replica: Replica, forget_before: OffsetDateTime) -> Result<(), StoreError> {
+        self.write(NoteReplica { replica, forget_before }).await
+    }
+
+    async fn replicas(&self, since: OffsetDateTime) -> Result<Vec<Replica>, StoreError> {
+        self.read(move |reader| overview::replicas(reader, since)).await
     }
 }
 

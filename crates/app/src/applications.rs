@@ -75,6 +75,11 @@ fn all() -> BTreeMap<String, Application> {
 }
 
 impl Application {
+    /// Its name in docs/clients.md.
+    pub(crate) fn title(&self) -> &str {
+        &self.title
+    }
+
     /// The registration of the application when it runs at this address.
     pub(crate) fn registration(&self, app: &PublicUrl) -> Fields {
         self.client.iter().map(|(name, value)| (name.clone(), at(app, value))).collect()

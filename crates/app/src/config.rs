@@ -5,6 +5,7 @@
 //! the environment over the file, and the file over the defaults. The table is in [`settings`].
 
 pub(crate) mod database_url;
+pub(crate) mod desk;
 mod parse;
 mod reader;
 #[cfg(test)]
@@ -34,6 +35,7 @@ use ipnet::IpNet;
 use time::Duration;
 
 pub use database_url::DatabaseUrl;
+pub(crate) use desk::DeskSettings;
 use reader::Reader;
 pub(crate) use reader::Shown;
 pub(crate) use sources::Sources;
@@ -87,6 +89,8 @@ pub(crate) struct Config {
     pub(crate) metrics: MetricsPage,
     /// Where the admin interface is served; `None` if there is none.
     pub(crate) admin: Option<SocketAddr>,
+    /// The pages of the operators; `None` if there are none.
+    pub(crate) desk: Option<DeskSettings>,
     /// How many connections one address may have.
     pub(crate) connections_per_address: usize,
     /// Settings that are valid but may still be wrong. Each warning is a sentence that says what to do.
@@ -322,6 +326,15 @@ impl Config {
         });
 
         let admin = admin(&mut reader, bind, metrics);
+        let (desk, about_desk) = desk::read(
+            &mut reader,
+            &desk::Around {
+                wallets: &|| (wiring.wallets)(wallets.clone()),
+                admin_listen: admin,
+                event_retention,
+                default_access: default_access.as_ref(),
+            },
+        );
         let proxies = Proxies { public_url: public_url.as_ref(), trusted: &trusted_proxies };
         let reach = Reach {
             bind,
@@ -336,6 +349,7 @@ impl Config {
             .chain(proxies.warnings())
             .chain(exposed(admin))
             .chain(push.warnings(public_url.as_ref()))
+            .chain(about_desk)
             .chain(reader.warnings());
         let warnings = warnings.collect();
         let (shown, mistakes) = reader.finish();
@@ -386,6 +400,7 @@ impl Config {
                 event_push: push.receiver,
                 metrics,
                 admin,
+                desk,
                 connections_per_address: connections_per_address?,
                 warnings,
                 shown,

@@ -11,7 +11,7 @@ use countersign_domain::event::Event;
 use countersign_domain::id::EventId;
 use countersign_ports::{CheckpointAt, EventFilter, EventOrder, EventPage};
 use countersign_usecases::events::list_events::{find_subject, list_events};
-use countersign_usecases::events::verify_events::{Progress, VerifyError, verify_events};
+use countersign_usecases::events::verify_events::{Progress, Signatures, VerifyError, verify_events};
 use serde::Deserialize;
 
 use crate::cli::{EventChoice, EventCommand, Output};
@@ -185,7 +185,10 @@ async fn verify(
             let _ = note(&event_output::progress(progress));
         }
     };
-    match verify_events(opened.management().storage, &signer, &saved, tell).await {
+    let management = opened.management();
+    let signatures =
+        Signatures { wallets: management.wallets, authority: management.policy.public_url.authority() };
+    match verify_events(management.storage, &signer, signatures, &saved, tell).await {
         Ok(verified) => Ok(event_output::verified(&verified, saved.len(), output, out)?),
         Err(VerifyError::Broken(broken)) => {
             event_output::broken(&broken, output, out)?;

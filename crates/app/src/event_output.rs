@@ -69,12 +69,30 @@ pub(crate) fn event(found: &FoundEvent, output: Output, out: &mut dyn Write) -> 
                 ("details", Some(view.details.to_string())),
                 ("position", Some(position)),
             ];
+            let signed = view.signed;
             let shown = |value: Option<String>| visible(value.as_deref().unwrap_or(NOTHING)).into_owned();
             let rows: Vec<_> =
                 rows.into_iter().map(|(name, value)| [name.to_owned(), shown(value)]).collect();
-            table::write(&rows, out)
+            table::write(&rows, out)?;
+            signed.map_or(Ok(()), |signed| signatures(&signed, out))
         }
     }
+}
+
+/// Shows what operators signed, line by line, so that it can be copied and checked by other means.
+fn signatures(signed: &Value, out: &mut dyn Write) -> io::Result<()> {
+    let of = |signature: &Value, name: &str| signature[name].as_str().unwrap_or(NOTHING).to_owned();
+    let Some(signatures) = signed["signatures"].as_array() else {
+        return writeln!(out, "\nsigned: {}", visible(&signed.to_string()));
+    };
+    for signature in signatures {
+        writeln!(out, "\nsigned by {}:\n", visible(&of(signature, "wallet")))?;
+        for line in of(signature, "text").lines() {
+            writeln!(out, "    {}", visible(line))?;
+        }
+        writeln!(out, "\nsignature: {}", visible(&of(signature, "signature")))?;
+    }
+    Ok(())
 }
 
 /// Shows checkpoints.
@@ -123,7 +141,7 @@ pub(crate) fn verified(
     output: Output,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let Verified { progress, forgotten, keys_gone, fresh } = verified;
+    let Verified { progress, forgotten, keys_gone, fresh, signatures, signatures_unchecked } = verified;
     match output {
         Output::Json => writeln!(
             out,
@@ -135,6 +153,8 @@ pub(crate) fn verified(
                 "forgotten": forgotten,
                 "not_sealed_yet": fresh,
                 "keys_gone": keys_gone,
+                "signatures": signatures,
+                "signatures_not_checked": signatures_unchecked,
                 "compared_with_saved": saved,
             })
         ),
@@ -149,6 +169,17 @@ pub(crate) fn verified(
                     out,
                     "not sealed yet: {} (they will be in a few seconds, if a server runs)",
                     count(*fresh, "event")
+                )?;
+            }
+            if *signatures > 0 {
+                let signatures = count(*signatures, "signature");
+                writeln!(out, "valid, under what operators changed at the desk: {signatures}")?;
+            }
+            if *signatures_unchecked > 0 {
+                writeln!(
+                    out,
+                    "not checked without a chain, because contract wallets made them: {}",
+                    count(*signatures_unchecked, "signature")
                 )?;
             }
             if *keys_gone > 0 {

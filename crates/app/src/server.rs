@@ -18,10 +18,10 @@ use countersign_domain::picture::PictureKey;
 use countersign_domain::repeat_key::RepeatKey;
 use countersign_domain::secret::SecretHash;
 use countersign_http_actix::{
-    self as http, AdminSettings, HttpSettings, Registration, Running, RunningAdmin,
+    self as http, AdminSettings, DeskSettings, HttpSettings, Registration, Running, RunningAdmin,
 };
 use countersign_metrics::{MeasuredWallets, Metrics};
-use countersign_ports::Storage;
+use countersign_ports::{KeyRing, Storage};
 use countersign_usecases::context::cause::SERVER;
 use countersign_usecases::{Context, ContextKeys};
 use known::Known;
@@ -32,6 +32,7 @@ use crate::clock_watch::ClockWatch;
 use crate::config::{AddressDetail, Config, MetricsPage, RegistrationMode};
 use crate::declared;
 use crate::descriptors;
+use crate::desk::KnownApplications;
 use crate::event_keeper::EventKeeper;
 use crate::event_pusher::{EventPusher, PushCounts};
 use crate::failure::{Failure, chain};
@@ -40,6 +41,7 @@ use crate::key_ring::SealedRing;
 use crate::keys::KeyKeeper;
 use crate::lease::Lease;
 use crate::operator_secret;
+use crate::replica_keeper::ReplicaKeeper;
 use crate::shutdown::Signals;
 use crate::templates_command;
 use crate::throw_away::ThrowAway;
@@ -71,7 +73,8 @@ pub(crate) async fn serve(
     mut throw_away: Option<ThrowAway>,
     clock_is_right: bool,
 ) -> Result<(), Failure> {
-    for warning in warnings::of(&config, &wiring) {
+    let told = warnings::of(&config, &wiring);
+    for warning in &told {
         tracing::warn!("{warning}");
     }
     let doubts = templates_command::doubts(&config, &wiring)
@@ -98,7 +101,7 @@ pub(crate) async fn serve(
         folder.make().map_err(|error| Failure::because(&format!("make {}", folder.path()), &error))?;
     }
     let started = tokio::select! {
-        started = start(&config, &wiring, listener, clock_is_right) => started?,
+        started = start(&config, &wiring, &told, listener, clock_is_right) => started?,
         name = signals.next() => {
             tracing::info!(signal = name, "stopped before the server had started");
             return Ok(());
@@ -130,6 +133,7 @@ pub(crate) async fn serve(
     let receiver = config.event_push.clone();
     let pusher =
         receiver.map(|receiver| EventPusher::new(context.clone(), pushing.clone(), receiver, pushed));
+    let replica = config.desk.is_some().then(|| ReplicaKeeper::new(context.clone()));
     let mut upkeep = vec![
         tokio::spawn(upkeeper.keep()),
         tokio::spawn(keys.keep()),
@@ -137,6 +141,7 @@ pub(crate) async fn serve(
         tokio::spawn(events.keep()),
     ];
     upkeep.extend(pusher.map(|pusher| tokio::spawn(pusher.keep())));
+    upkeep.extend(replica.map(|replica| tokio::spawn(replica.keep())));
     if let Some(folder) = &mut throw_away {
         let announced = folder.announce(&config.public_url);
         announced.map_err(|error| Failure::because(&format!("write to {}", folder.path()), &error))?;
@@ -185,6 +190,7 @@ struct Started {
 async fn start(
     config: &Config,
     wiring: &Wiring,
+    warnings: &[String],
     listener: TcpListener,
     clock_is_right: bool,
 ) -> Result<Started, Failure> {
@@ -242,6 +248,21 @@ async fn start(
     let wallets = Arc::new(MeasuredWallets::new(context.wallets, Arc::clone(&metrics)));
     let context = Context { wallets, ..context };
     declared::at_start(&config.apply_files, context.management()).await?;
+    let ring: Arc<dyn KeyRing> = Arc::new(SealedRing {
+        store: Arc::<dyn Storage>::clone(&storage.storage),
+        secret: secret.clone(),
+        entropy: Arc::clone(&wiring.entropy),
+        events: keys.events.clone(),
+    });
+    let desk = config.desk.as_ref().map(|desk| DeskSettings {
+        keys: Arc::clone(&ring),
+        place: desk.place,
+        warnings: warnings.to_vec(),
+        applications: Arc::new(KnownApplications {
+            issuer: config.public_url.clone(),
+            entropy: Arc::clone(&wiring.entropy),
+        }),
+    });
     let settings = HttpSettings {
         registration: registration(config),
         rate_limits: config.rate_limit,
@@ -259,20 +280,14 @@ async fn start(
         workers: config.workers,
         connections,
         own_clock: Arc::clone(&wiring.clock),
+        desk,
     };
     let running = http::start(context.clone(), settings, listener)
         .map_err(|error| Failure::because("start the server", &error))?;
     let forget_unused_users = config.forget_unused_users;
     let upkeeper = Upkeeper { context, clock: watch, forget_unused_users };
-    let admin = AdminSettings {
-        keys: Arc::new(SealedRing {
-            store: Arc::<dyn Storage>::clone(&storage.storage),
-            secret: secret.clone(),
-            entropy: Arc::clone(&wiring.entropy),
-            events: keys.events.clone(),
-        }),
-        repeat_key: RepeatKey::new(secret.derive::<32>("repeated requests")),
-    };
+    let admin =
+        AdminSettings { keys: ring, repeat_key: RepeatKey::new(secret.derive::<32>("repeated requests")) };
     Ok(Started { upkeeper, keys, metrics, pushed, running, storage, admin })
 }
 

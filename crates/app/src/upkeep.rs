@@ -8,8 +8,9 @@ use countersign_domain::id::ClientId;
 use countersign_ports::{EntropyExt, StoreError};
 use countersign_usecases::Context;
 use countersign_usecases::context::clients::Clients;
+use countersign_usecases::upkeep::forget_proposals::forget_proposals;
 use countersign_usecases::upkeep::forget_unused::{forget_unused_documents, forget_unused_users};
-use countersign_usecases::upkeep::purge_expired::purge_expired;
+use countersign_usecases::upkeep::purge_expired::{BATCH, purge_expired};
 use time::OffsetDateTime;
 use tokio::time::sleep;
 
@@ -53,6 +54,7 @@ impl Upkeeper {
     async fn round(&self, document: &mut Option<ClientId>) -> Result<Forgotten, StoreError> {
         let past = self.clock.look(&*self.context.storage).await?;
         let rows = purge_all(&self.context, past, PAUSE).await?;
+        let rows = rows + forget_all_proposals(&self.context, past, PAUSE).await?;
         let users = match self.forget_unused_users {
             Some(unused_for) => forget_users(&self.context, past, unused_for, PAUSE).await?,
             None => 0,
@@ -107,6 +109,23 @@ async fn purge_all(context: &Context, past: OffsetDateTime, pause: Duration) -> 
     }
 }
 
+/// Does the same for proposals that expired long ago.
+async fn forget_all_proposals(
+    context: &Context,
+    past: OffsetDateTime,
+    pause: Duration,
+) -> Result<u64, StoreError> {
+    let mut proposals = 0;
+    loop {
+        let forgotten = forget_proposals(context, past).await?;
+        proposals += forgotten;
+        if forgotten < u64::from(BATCH) {
+            return Ok(proposals);
+        }
+        sleep(pause).await;
+    }
+}
+
 /// Does the same for users whom no client was ever told about.
 async fn forget_users(
     context: &Context,
@@ -147,25 +166,20 @@ mod tests {
     use countersign_domain::picture::PictureKey;
     use countersign_domain::public_url::PublicUrl;
     use countersign_domain::resource::ResourceRules;
-    use countersign_ports::{LoginStore, Storage};
+    use countersign_ports::{DeskStore, LoginStore, Replica, Storage};
     use countersign_usecases::context::blocks::Blocks;
     use countersign_usecases::context::cause::EventPolicy;
     use countersign_usecases::context::clients::Clients;
     use countersign_usecases::context::resources::Resources;
-    use countersign_usecases::upkeep::purge_expired::BATCH;
+    use countersign_usecases::upkeep::note_replica::note_replica;
     use countersign_usecases::{ContextKeys, Policy};
 
     use super::*;
     use crate::wiring::Wiring;
 
-    #[tokio::test]
-    async fn all_that_expired_goes_in_steps_and_what_lives_stays() {
+    fn context() -> (Arc<MemoryStorage>, Arc<ManualClock>, Context) {
         let storage = Arc::new(MemoryStorage::default());
         let clock = Arc::new(ManualClock::default());
-        let expired = u64::from(BATCH) + 1;
-        for _ in 0..expired {
-            storage.complete_login(fixtures::complete_login()).await.unwrap();
-        }
         let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
         let context = Context {
             storage: Arc::<dyn Storage>::clone(&shared),
@@ -196,12 +210,52 @@ mod tests {
                 assertion_audience: AssertionAudience::default(),
                 events: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
                 playground: false,
+                desk: None,
             },
         };
+        (storage, clock, context)
+    }
+
+    #[tokio::test]
+    async fn all_that_expired_goes_in_steps_and_what_lives_stays() {
+        let (storage, clock, context) = context();
+        let expired = u64::from(BATCH) + 1;
+        for _ in 0..expired {
+            storage.complete_login(fixtures::complete_login()).await.unwrap();
+        }
         let now = || context.clock.now();
         assert_eq!(purge_all(&context, now(), Duration::ZERO).await.unwrap(), 0);
         clock.advance(time::Duration::days(400));
         assert_eq!(purge_all(&context, now(), Duration::ZERO).await.unwrap(), expired);
+    }
+
+    #[tokio::test]
+    async fn a_proposal_is_forgotten_a_week_after_its_time_however_many_there_are() {
+        let (storage, _, context) = context();
+        let proposals = u64::from(BATCH) + 1;
+        let mut expires_at = None;
+        for _ in 0..proposals {
+            let proposal = fixtures::proposal();
+            expires_at = Some(proposal.expires_at);
+            assert!(storage.put_proposal(fixtures::put_proposal(&proposal)).await.unwrap());
+        }
+        let week_later = expires_at.unwrap() + time::Duration::days(7);
+        let forgotten = async |past| forget_all_proposals(&context, past, Duration::ZERO).await.unwrap();
+        assert_eq!(forgotten(week_later).await, 0);
+        assert_eq!(forgotten(week_later + time::Duration::MICROSECOND).await, proposals);
+    }
+
+    #[tokio::test]
+    async fn a_replica_that_was_not_seen_for_a_day_is_forgotten_by_the_next_that_is() {
+        let (storage, _, context) = context();
+        let old = fixtures::replica();
+        note_replica(&context, old.clone()).await.unwrap();
+        let day = time::Duration::days(1);
+        let seen_later = |later| Replica { seen_at: old.seen_at + later, ..fixtures::replica() };
+        note_replica(&context, seen_later(day)).await.unwrap();
+        assert_eq!(storage.replicas(old.seen_at).await.unwrap().len(), 2);
+        note_replica(&context, seen_later(day + time::Duration::MICROSECOND)).await.unwrap();
+        assert!(!storage.replicas(old.seen_at).await.unwrap().contains(&old));
     }
 
     #[test]

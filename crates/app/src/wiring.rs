@@ -206,6 +206,7 @@ pub(crate) fn policy(config: &Config) -> Policy {
         synthetic_email: config.synthetic_email,
         assertion_audience: config.assertion_audience,
         events: config.events,
+        desk: config.desk.as_ref().map(|desk| desk.policy.clone()),
         playground: config.playground,
     }
 }

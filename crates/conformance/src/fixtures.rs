@@ -6,6 +6,7 @@
 
 mod admin_keys;
 mod admission;
+mod desk;
 mod events;
 mod ids;
 mod signing;
@@ -50,6 +51,9 @@ pub use admin_keys::admin_key;
 pub use admission::{
     add_member, block_user, block_wallet, change_access, create_group, end_access, group, group_name, groups,
     remove_member, rule,
+};
+pub use desk::{
+    change_signature, day_count, end_proposal, proposal, put_proposal, replica, signed, take_proposal,
 };
 pub use events::{event, event_id, event_id_at, pseudonym, seal_events};
 use ids::unique_bytes;

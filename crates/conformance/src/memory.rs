@@ -11,6 +11,7 @@ use countersign_domain::checkpoint::{SealedEvent, SignedCheckpoint};
 use countersign_domain::client::Client;
 use countersign_domain::consent::{Consent, ConsentTerms};
 use countersign_domain::declaration::{Declaration, DeclaredThing};
+use countersign_domain::desk::proposal::Proposal;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::Event;
 use countersign_domain::event_push::ReceiverId;
@@ -27,19 +28,20 @@ use countersign_domain::resource::Resource;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AddSigningKey, ChangeAccess, ChangeResources, ClientChange, ClientStore, DeleteClient,
+    AddSigningKey, ChangeAccess, ChangeResources, ClientChange, ClientStore, DayCount, DeleteClient,
     DocumentsForgotten, EventPush, ForgetDocuments, ForgetUnused, IfClientUnchanged, IssueTokens, KeyAdded,
     KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered, RemoveSigningKey,
-    ReplayStore, RequestBegun, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated,
-    SecretRecord, SecretUse, SpendProof, StoreError, TokenStore, TokensIssued, UpdateClient, Upkeep,
+    ReplayStore, Replica, RequestBegun, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret,
+    Rotated, SecretRecord, SecretUse, SpendProof, StoreError, TokenStore, TokensIssued, UpdateClient, Upkeep,
     WithdrawSigningKey,
 };
-use time::OffsetDateTime;
+use time::{Date, OffsetDateTime};
 
 mod accounts;
 mod admin_keys;
 mod blocks;
 mod declarations;
+mod desk;
 mod event_push;
 mod events;
 mod forgetting;
@@ -110,6 +112,11 @@ struct Tables {
     /// Who holds each lease, and until when.
     leases: BTreeMap<&'static str, ([u8; 16], OffsetDateTime)>,
     event_pushes: BTreeMap<ReceiverId, EventPush>,
+    proposals: BTreeMap<GrantId, Proposal>,
+    /// By day, name of the kind, and family.
+    day_counts: BTreeMap<(Date, &'static str, String), DayCount>,
+    /// The replicas by id.
+    replicas: BTreeMap<[u8; 16], Replica>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

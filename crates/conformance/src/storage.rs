@@ -14,6 +14,7 @@ pub mod codes;
 pub mod consents;
 pub mod continuing;
 pub mod declarations;
+pub mod desk;
 pub mod durability;
 pub mod emails;
 pub mod event_acts;
@@ -456,6 +457,25 @@ macro_rules! storage_contract {
                 a_wallet_of_a_deleted_account_begins_with_new_events,
                 a_seal_from_before_a_deletion_is_stale,
             ],
+            desk: [
+                every_value_of_a_proposal_survives,
+                a_proposal_is_put_once,
+                proposals_are_listed_newest_first_in_pages,
+                a_proposal_is_taken_once,
+                whoever_proposed_does_not_take_it,
+                a_proposal_is_taken_before_it_expires,
+                a_proposal_that_ended_is_not_taken,
+                a_taking_that_is_repeated_gives_the_same_answer,
+                a_proposal_ends_from_the_state_that_is_named,
+                proposals_are_forgotten_in_their_time_up_to_the_limit,
+                the_proposals_of_a_deleted_account_are_gone,
+                what_happened_is_counted_by_day_kind_and_family,
+                every_kind_is_counted,
+                a_seal_counts_once,
+                the_events_of_a_request_are_found,
+                sessions_are_counted_up_to_a_limit,
+                replicas_are_seen_until_they_are_forgotten,
+            ],
         }
     };
 }
@@ -589,6 +609,13 @@ macro_rules! storage_races {
                 a_lease_is_taken_by_one_of_many,
                 no_event_names_a_deleted_account,
             ],
+            desk: [
+                a_proposal_is_taken_by_one_of_many,
+                a_proposal_is_taken_or_withdrawn,
+                a_proposal_is_put_and_ended_by_one_of_many,
+                what_many_sealers_count_at_once_is_counted_once,
+                replicas_that_are_noted_at_once_are_all_seen,
+            ],
         }
     };
 }
@@ -648,6 +675,9 @@ macro_rules! storage_durability {
             ],
             events: [
                 events_and_checkpoints_outlive_the_process,
+            ],
+            desk: [
+                what_the_desk_keeps_outlives_the_process,
             ],
         }
     };
@@ -713,6 +743,10 @@ macro_rules! storage_replicas {
                 an_event_is_recorded_once_on_two_replicas,
                 a_lease_is_taken_once_on_two_replicas,
                 no_event_names_a_deleted_account_on_two_replicas,
+            ],
+            desk: [
+                a_proposal_is_taken_once_on_two_replicas,
+                what_happens_to_a_proposal_is_seen_by_the_other_replica,
             ],
         }
     };

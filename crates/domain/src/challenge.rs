@@ -19,6 +19,7 @@ use time::format_description::well_known::Rfc3339;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use crate::desk::written::WrittenChange;
 use crate::device::UserCode;
 use crate::id::{ClientId, GrantId};
 use crate::public_url::PublicUrl;
@@ -27,8 +28,13 @@ use crate::resource::OURS;
 use crate::scope::ScopeSet;
 use crate::wallet::{AccountKind, WalletAccount};
 
-/// The longest text that we write, in bytes (A-055).
+/// The longest text that we write for people, in bytes (A-055).
 pub const MAX_OWN_TEXT: usize = 1_500;
+/// The longest text of a change that an operator makes at the desk, in bytes (A-055).
+pub const MAX_CHANGE_TEXT: usize = 4_000;
+
+/// What every statement ends with.
+pub(crate) const PROMISE: &str = " This costs nothing and cannot move funds.";
 
 /// The longest address: bech32 allows 90 characters.
 const MAX_ADDRESS: usize = 90;
@@ -125,12 +131,17 @@ pub enum Purpose<'a> {
         /// Which one.
         wallet: &'a WalletAccount,
     },
+    /// The signer, an operator, makes a change at the desk.
+    Change {
+        /// The change.
+        change: &'a WrittenChange,
+    },
 }
 
 /// The prefix of a line with a client's id.
 const CLIENT: &str = "urn:countersign:client:";
 /// The prefix of a line that says whether a key or a contract signs.
-const KIND: &str = "urn:countersign:kind:";
+pub(crate) const KIND: &str = "urn:countersign:kind:";
 /// The prefix of a line with a scope.
 const SCOPE: &str = "urn:countersign:scope:";
 
@@ -142,6 +153,22 @@ impl Purpose<'_> {
             Self::Program { .. } => "/oauth/token",
             Self::Link { .. } | Self::Join { .. } => "/account/wallets/link",
             Self::Unlink { .. } => "/account/wallets/unlink",
+            Self::Change { change: WrittenChange { proposal: None, .. } } => "/admin/changes/sign",
+            Self::Change { change: WrittenChange { proposal: Some(_), .. } } => "/admin/proposals/sign",
+        }
+    }
+
+    /// How long its text may be.
+    const fn longest(&self) -> usize {
+        match self {
+            Self::SignIn { .. }
+            | Self::Device { .. }
+            | Self::Account
+            | Self::Program { .. }
+            | Self::Link { .. }
+            | Self::Join { .. }
+            | Self::Unlink { .. } => MAX_OWN_TEXT,
+            Self::Change { .. } => MAX_CHANGE_TEXT,
         }
     }
 
@@ -184,13 +211,14 @@ impl Purpose<'_> {
                 format!("Take the {} off my account here.", in_words(wallet)),
                 other_wallet("unlink", wallet),
             ),
+            Self::Change { change } => (change.change.statement(), change.lines()),
         }
     }
 }
 
 /// The other wallet of a change, for people. A key and a contract can share a name, so a contract is always
 /// called one.
-fn in_words(wallet: &WalletAccount) -> String {
+pub(crate) fn in_words(wallet: &WalletAccount) -> String {
     let kind = match wallet.kind() {
         Some(AccountKind::Contract) => "contract wallet",
         Some(AccountKind::Key) | None => "wallet",
@@ -211,8 +239,8 @@ fn client_and_scopes(client: ClientId, scope: &ScopeSet) -> Vec<String> {
 }
 
 impl ChallengeText<'_> {
-    /// Writes the text: printable ASCII and line feeds only, and at most [`MAX_OWN_TEXT`] bytes if [`fits`]
-    /// accepted its purpose. Its nonce is the random bytes and a MAC over everything else in the text.
+    /// Writes the text: printable ASCII and line feeds only, and at most [`MAX_OWN_TEXT`] bytes, or
+    /// [`MAX_CHANGE_TEXT`] for a change, if [`fits`] accepted its purpose. Its nonce is the random bytes and a MAC over everything else in the text.
     pub fn render(&self) -> String {
         self.key.complete(self.draft())
     }
@@ -230,7 +258,7 @@ impl ChallengeText<'_> {
             "{domain} wants you to sign in with your {kind} account:\n\
              {address}\n\
              \n\
-             {statement} This costs nothing and cannot move funds.\n\
+             {statement}{PROMISE}\n\
              \n\
              URI: {uri}\n\
              Version: 1\n\
@@ -258,7 +286,8 @@ impl ChallengeText<'_> {
     }
 }
 
-/// Does every text for this purpose fit into [`MAX_OWN_TEXT`] bytes (A-055), whoever signs it? This is
+/// Does every text for this purpose fit into [`MAX_OWN_TEXT`] bytes, or [`MAX_CHANGE_TEXT`] for a change (A-055),
+/// whoever signs it? This is
 /// checked when a request is checked. Later, a text that is too long could only be cut, and then someone
 /// would sign what they cannot read.
 pub fn fits(public_url: &PublicUrl, purpose: Purpose<'_>) -> bool {
@@ -276,6 +305,7 @@ pub fn fits(public_url: &PublicUrl, purpose: Purpose<'_>) -> bool {
     let longest =
         WalletAccount { family: String::new(), chain: String::new(), address: "x".repeat(MAX_ADDRESS) };
     let (kind, chain_id) = ("x".repeat(MAX_KIND), "x".repeat(MAX_CHAIN));
+    let most = purpose.longest();
     let draft = ChallengeText {
         public_url,
         account: &longest,
@@ -290,7 +320,7 @@ pub fn fits(public_url: &PublicUrl, purpose: Purpose<'_>) -> bool {
         expires_at: OffsetDateTime::UNIX_EPOCH,
     }
     .draft();
-    draft.len() + MAC_DIGITS <= MAX_OWN_TEXT
+    draft.len() + MAC_DIGITS <= most
 }
 
 /// What we remember of a challenge that was issued, sealed in the session: enough to recognize its text, but

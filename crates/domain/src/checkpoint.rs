@@ -127,9 +127,9 @@ impl SealedEvent {
         match &self.salt {
             Some(salt) => self.commitment == Commitment::to(&self.event, salt),
             None => {
-                let Event { person, wallet, address, .. } = &self.event;
+                let Event { person, wallet, address, signed, .. } = &self.event;
                 let is_deleted = matches!(person, Some(EventPerson::Deleted(_)));
-                is_deleted && wallet.is_none() && address.is_none()
+                is_deleted && wallet.is_none() && address.is_none() && signed.is_none()
             }
         }
     }
@@ -164,6 +164,7 @@ mod tests {
             address: Some(PeerAddress::network([203, 0, 113, 77].into())),
             request: Some("request".to_owned()),
             details: Details::default(),
+            signed: None,
         }
     }
 

@@ -91,6 +91,11 @@ impl KeepOld {
         if seconds <= Self::LONGEST { Some(Self(seconds)) } else { None }
     }
 
+    /// How many seconds.
+    pub const fn as_seconds(self) -> u32 {
+        self.0
+    }
+
     /// The end of a secret that is replaced now, in whole seconds, so that it can be told exactly; `None` if it
     /// does not work on.
     pub fn until(self, now: OffsetDateTime) -> Option<OffsetDateTime> {

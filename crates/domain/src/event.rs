@@ -2,12 +2,13 @@
 //!
 //! Storage writes an event in the commit of the act that it tells of. So nothing happens without its event, and
 //! no event tells of what did not happen. An event never holds a secret, a token, a signature or a text that a
-//! person wrote.
+//! person wrote; but what operators signed at the desk, it does.
 
 mod actor;
 mod cause;
 mod details;
 mod kind;
+mod signed;
 
 use std::fmt;
 
@@ -15,6 +16,7 @@ pub use self::actor::{Actor, ActorRejected};
 pub use self::cause::{Cause, SERVER};
 pub use self::details::Details;
 pub use self::kind::{EventKind, EventKindUnknown};
+pub use self::signed::{ChangeSignature, Signed};
 use crate::id::{ClientId, EventId, UserId};
 use crate::peer_address::PeerAddress;
 use crate::wallet::WalletAccount;
@@ -40,6 +42,8 @@ pub struct Event {
     pub request: Option<String>,
     /// What else is known about an event of this kind.
     pub details: Details,
+    /// What operators signed to have it done. Only for changes that were made at the desk.
+    pub signed: Option<Signed>,
 }
 
 impl Event {
@@ -56,6 +60,7 @@ impl Event {
         self.person = Some(EventPerson::Deleted(pseudonym));
         self.wallet = None;
         self.address = None;
+        self.signed = None;
         self
     }
 }
@@ -129,6 +134,7 @@ mod tests {
             address: None,
             request: None,
             details: Details::default(),
+            signed: None,
         }
     }
 

@@ -43,6 +43,7 @@ pub mod code;
 pub mod consent;
 pub mod contact;
 pub mod declaration;
+pub mod desk;
 pub mod device;
 pub mod dpop;
 pub mod email;

@@ -41,11 +41,15 @@ use self::admit::Caller;
 pub use self::description::admin_openapi_json;
 use self::operations::{BASE, OPERATIONS, Operation};
 use self::problem::Problem;
+use crate::desk;
 use crate::page::in_each_language::InEachLanguage;
 use crate::page::templates::Asset;
-use crate::server::Running;
+use crate::server::{self, Running, SessionSeal};
+use crate::settings::DeskPlace;
 use crate::state::AppState;
 
+/// What all paths of the API begin with, whatever their version.
+const API: &str = "/admin/api";
 /// A client must send the head of a request within this time, as on the public listener.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -114,8 +118,9 @@ pub fn serve_admin(
     listener: TcpListener,
 ) -> io::Result<(RunningAdmin, Server)> {
     let state = Data::new(AdminState::new(running.state(), settings));
+    let seal = running.seal();
     let server = HttpServer::new(move || {
-        App::new().wrap(from_fn(edge::guard)).configure(|config| configure(config, &state))
+        App::new().wrap(from_fn(edge::guard)).configure(|config| configure(config, &state, &seal))
     });
     let server = server
         .workers(1)
@@ -129,7 +134,7 @@ pub fn serve_admin(
 }
 
 /// The routes of the table, and the few pages.
-pub(crate) fn configure(config: &mut ServiceConfig, state: &Data<AdminState>) {
+pub(crate) fn configure(config: &mut ServiceConfig, state: &Data<AdminState>, seal: &SessionSeal) {
     config.app_data(state.clone());
     // What cannot be read as a name is not there.
     config.app_data(PathConfig::default().error_handler(|_, _| Problem::nothing_here().into()));
@@ -145,7 +150,21 @@ pub(crate) fn configure(config: &mut ServiceConfig, state: &Data<AdminState>) {
         let read_only = web::to(|| async { Err::<String, _>(Problem::method_not_allowed("GET, HEAD")) });
         config.service(web::resource(path).route(route).default_service(read_only));
     }
+    if state.app.desk.as_ref().is_some_and(|desk| desk.place == DeskPlace::Private) {
+        serve_desk(config, state, seal);
+    }
     config.default_service(web::to(|| async { Err::<String, _>(Problem::nothing_here()) }));
+}
+
+/// The desk, beside the API. Whoever is no operator gets the answer of this listener for a path that does not exist.
+fn serve_desk(config: &mut ServiceConfig, state: &Data<AdminState>, seal: &SessionSeal) {
+    config.app_data(state.app.clone());
+    let nothing = web::to(|| async { Err::<String, _>(Problem::nothing_here()) });
+    config.service(web::scope(API).default_service(nothing));
+    let path = format!("{}{}", state.app.context.policy.public_url.path(), desk::PATH);
+    let desk = desk::scope(&path, desk::Nowhere(|| Problem::nothing_here().into()));
+    let desk = desk.wrap(seal.middleware()).wrap(from_fn(server::edge::guard)).wrap(from_fn(desk::admit));
+    config.service(desk);
 }
 
 /// A path with its operations. Nobody reaches one without a key, whatever the handler does.

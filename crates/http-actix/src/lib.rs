@@ -5,6 +5,7 @@
 
 mod admin;
 mod browser;
+mod desk;
 mod endpoint;
 mod error;
 mod extract;
@@ -26,4 +27,4 @@ pub use page::language::page_languages;
 pub use page::templates::{TemplateError, check_templates, embedded_templates};
 pub use server::metrics_server::{metrics, serve_metrics};
 pub use server::{Running, StartError, start};
-pub use settings::{HttpSettings, Registration};
+pub use settings::{ApplicationSettings, Applications, DeskPlace, DeskSettings, HttpSettings, Registration};

@@ -53,7 +53,22 @@ pub struct Running {
     server: Server,
     handle: ServerHandle,
     state: Data<AppState>,
+    seal: SessionSeal,
     address: SocketAddr,
+}
+
+/// What it takes to open and seal the session cookie.
+#[derive(Clone)]
+pub(crate) struct SessionSeal {
+    key: Key,
+    https: bool,
+    ttl: cookie::time::Duration,
+}
+
+impl SessionSeal {
+    pub(crate) fn middleware(&self) -> SessionMiddleware<CookieSessionStore> {
+        sealed_session(self.key.clone(), self.https, self.ttl)
+    }
 }
 
 /// The middleware that opens and seals the session cookie.
@@ -75,15 +90,17 @@ pub(crate) fn sealed_session(
 /// Serves all endpoints on a bound listener. The caller handles signals.
 pub fn start(context: Context, settings: HttpSettings, listener: TcpListener) -> Result<Running, StartError> {
     let address = listener.local_addr().map_err(StartError::Listener)?;
-    let key = Key::from(&settings.session_key);
+    let seal = SessionSeal {
+        key: Key::from(&settings.session_key),
+        https: context.policy.public_url.is_https(),
+        ttl: cookie::time::Duration::seconds(context.policy.lifetimes.session.whole_seconds()),
+    };
     let workers = settings.workers.max(1);
-    let https = context.policy.public_url.is_https();
-    let session_ttl = cookie::time::Duration::seconds(context.policy.lifetimes.session.whole_seconds());
     let connections = settings.connections;
     let excepted = settings.trusted_proxies.clone();
     let on_this_machine = context.policy.public_url.is_loopback();
     let state = Data::new(AppState::new(context, settings)?);
-    let shared = state.clone();
+    let (shared, sealing) = (state.clone(), seal.clone());
     let admission = Admission::new(connections, excepted, on_this_machine);
     let builder = Server::build()
         .workers(workers)
@@ -93,7 +110,7 @@ pub fn start(context: Context, settings: HttpSettings, listener: TcpListener) ->
         .shutdown_timeout(30);
     let stopping = builder.graceful_shutdown_signal();
     let serve = move || {
-        let session = sealed_session(key.clone(), https, session_ttl);
+        let session = sealing.middleware();
         let app = App::new()
             .app_data(shared.clone())
             .wrap(from_fn(edge::guard))
@@ -119,7 +136,7 @@ pub fn start(context: Context, settings: HttpSettings, listener: TcpListener) ->
     };
     let server = builder.listen("countersign", listener, serve).map_err(StartError::Listener)?.run();
     let handle = server.handle();
-    Ok(Running { server, handle, state, address })
+    Ok(Running { server, handle, state, seal, address })
 }
 
 /// Admits a connection, or closes it.
@@ -146,6 +163,11 @@ impl Running {
     /// What the handlers of this server share.
     pub(crate) fn state(&self) -> Data<AppState> {
         self.state.clone()
+    }
+
+    /// What it takes to open and seal the session cookie.
+    pub(crate) fn seal(&self) -> SessionSeal {
+        self.seal.clone()
     }
 
     /// From now on, the readiness probe fails, and responses ask clients to close their connections.

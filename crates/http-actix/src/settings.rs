@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use countersign_domain::contact::Contact;
 use countersign_domain::form_key::FormKey;
+use countersign_domain::public_url::PublicUrl;
+use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::wallet_link::WalletLink;
 use countersign_metrics::Metrics;
-use countersign_ports::Clock;
+use countersign_ports::{Clock, KeyRing};
 use ipnet::IpNet;
 
 use crate::limits::connection::ConnectionLimits;
@@ -49,6 +51,70 @@ pub struct HttpSettings {
     pub connections: ConnectionLimits,
     /// This machine's own clock. The `Context` may use another one.
     pub own_clock: Arc<dyn Clock>,
+    /// The desk, if there is one. Who its operators are says the `Policy`.
+    pub desk: Option<DeskSettings>,
+}
+
+/// What the desk's pages need besides what the server has.
+#[derive(Clone)]
+pub struct DeskSettings {
+    /// The signing keys.
+    pub keys: Arc<dyn KeyRing>,
+    /// Which listener serves it.
+    pub place: DeskPlace,
+    /// What is doubtful about the settings, in sentences for operators.
+    pub warnings: Vec<String>,
+    /// The applications whose registration and settings are known.
+    pub applications: Arc<dyn Applications>,
+}
+
+/// Which listener serves the desk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeskPlace {
+    /// The one that serves everything else.
+    Public,
+    /// That of the admin interface, and no other.
+    Private,
+}
+
+/// Applications whose registration and settings are known.
+pub trait Applications: Send + Sync {
+    /// Their names, each with its title.
+    fn list(&self) -> Vec<(String, String)>;
+
+    /// The registration of an application at an address; `None` if none has this name.
+    fn registration(&self, name: &str, at: &PublicUrl) -> Option<RequestedMetadata>;
+
+    /// The settings of an application at an address, with the credentials of its client.
+    fn settings(
+        &self,
+        name: &str,
+        at: &PublicUrl,
+        client_id: &str,
+        client_secret: &str,
+    ) -> Option<ApplicationSettings>;
+}
+
+/// The settings of an application.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApplicationSettings {
+    /// The usual name of the file.
+    pub file: String,
+    /// What stands in it.
+    pub text: String,
+}
+
+/// The text has a secret.
+impl fmt::Debug for ApplicationSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApplicationSettings").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for DeskSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeskSettings").field("place", &self.place).finish_non_exhaustive()
+    }
 }
 
 impl fmt::Debug for HttpSettings {

@@ -27,7 +27,7 @@ use crate::page::in_each_language::InEachLanguage;
 use crate::page::name::Name;
 use crate::page::sign_in::SignInPage;
 use crate::page::templates::{Asset, Features, Outlines, Site, TemplateError, Templates};
-use crate::settings::{HttpSettings, Registration};
+use crate::settings::{DeskSettings, HttpSettings, Registration};
 use last_ping::LastPing;
 
 pub(crate) struct AppState {
@@ -57,6 +57,8 @@ pub(crate) struct AppState {
     pub(crate) openapi: OnceLock<Asset>,
     /// The same for people.
     pub(crate) docs: InEachLanguage,
+    /// What the desk needs, if there is one.
+    pub(crate) desk: Option<Arc<DeskSettings>>,
     draining: AtomicBool,
 }
 
@@ -69,6 +71,7 @@ impl AppState {
             features: Features {
                 account: true,
                 playground: settings.playground,
+                desk: settings.desk.is_some(),
                 dev: settings.dev,
                 trial: settings.dev || public_url.is_loopback(),
             },
@@ -103,6 +106,7 @@ impl AppState {
             shows_metrics: settings.shows_metrics,
             last_ping: tokio::sync::Mutex::default(),
             context,
+            desk: settings.desk.map(Arc::new),
             draining: AtomicBool::new(false),
         })
     }

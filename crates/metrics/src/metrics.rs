@@ -155,6 +155,29 @@ impl Metrics {
         self.refused.at([refused_for as usize]).count();
     }
 
+    /// How many tokens each grant type got.
+    pub fn tokens_by_grant(&self) -> Vec<(&'static str, u64)> {
+        self.tokens.iter().map(|([grant], counter)| (grant, counter.read())).collect()
+    }
+
+    /// How many requests were refused for each reason.
+    pub fn refusals(&self) -> Vec<(&'static str, u64)> {
+        self.refused.iter().map(|([reason], counter)| (reason, counter.read())).collect()
+    }
+
+    /// How many responses took no longer than each of these times, and how many there were.
+    pub fn answered_within(&self, times: &[Duration]) -> (Vec<u64>, u64) {
+        let mut within = vec![0; times.len()];
+        let mut all = 0;
+        for (_, histogram) in self.requests.iter() {
+            for (sum, time) in within.iter_mut().zip(times) {
+                *sum += histogram.within(*time);
+            }
+            all += histogram.count();
+        }
+        (within, all)
+    }
+
     /// Writes the page that Prometheus reads.
     pub fn text(&self) -> String {
         let mut text = Text::default();

@@ -159,8 +159,8 @@ pub trait AccountStore: Send + Sync {
     /// new user. If the user is blocked, each of their wallets is blocked instead, with the same time and
     /// reason, so that deleting an account is no way around a block; a wallet that is blocked already keeps its
     /// own block. The wallets stay in the groups that they were put into. In every event about the user, fresh or
-    /// sealed, the pseudonym replaces the user; wallet, address and salt are deleted. The answer says whether the
-    /// user existed.
+    /// sealed, the pseudonym replaces the user; wallet, address, salt and what operators signed are deleted. So are
+    /// the proposals that the user signed, first or second. The answer says whether the user existed.
     ///
     /// [`AccountDeleted`]: countersign_domain::grant::RevocationReason::AccountDeleted
     async fn delete_account(&self, command: DeleteAccount) -> Result<bool, StoreError>;

@@ -15,7 +15,7 @@ use countersign_domain::id::{ClientId, EventId, UserId};
 use countersign_domain::wallet::WalletAccount;
 use time::OffsetDateTime;
 
-use crate::StoreError;
+use crate::{DayCount, StoreError};
 
 /// Which events are read: those to which every part applies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -127,6 +127,8 @@ pub struct SealEvents {
     pub checkpoint: SignedCheckpoint,
     /// Its events, in the order of their positions.
     pub events: Vec<SealedEvent>,
+    /// How often what happened, among these events. It is added to what is counted already.
+    pub counts: Vec<DayCount>,
 }
 
 /// The outcome of [`SealEvents`].
@@ -179,7 +181,7 @@ pub trait EventStore: Send + Sync {
 
     /// Seals events, atomically. Guards: the checkpoint's number is one more than that of the last checkpoint
     /// (the first is 1); it begins at the position after the last one's, and has as many events as are given;
-    /// and each event is fresh and as it was read. An account that is deleted at the same time is deleted
+    /// and each event is fresh and as it was read. The counts are added in the same commit, once. An account that is deleted at the same time is deleted
     /// entirely before, and the command is stale, or entirely after, and its person is taken away from the
     /// sealed events too.
     async fn seal_events(&self, command: SealEvents) -> Result<Sealed, StoreError>;

@@ -24,6 +24,7 @@ pub mod block_store;
 pub mod client_store;
 pub mod clock;
 pub mod declaration_store;
+pub mod desk_store;
 pub mod entropy;
 pub mod error;
 pub mod event_push_store;
@@ -63,6 +64,7 @@ pub use client_store::{
 };
 pub use clock::Clock;
 pub use declaration_store::{DeclarationStore, ForgetDeclarations, PutDeclarations};
+pub use desk_store::{DayCount, DeskStore, EndProposal, ProposalPage, PutProposal, Replica, TakeProposal};
 pub use entropy::{Entropy, EntropyExt};
 pub use error::{SignerError, StoreError, VerifierError};
 pub use event_push_store::{AdvancePush, BeginPush, EventPush, EventPushStore};

@@ -1,9 +1,9 @@
 //! The whole storage port.
 
 use crate::{
-    AccountStore, AdminKeyStore, BlockStore, ClientStore, DeclarationStore, EventPushStore, EventStore,
-    GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore, RequestStore, ResourceStore, SessionStore,
-    TokenStore, Upkeep, WalletStore,
+    AccountStore, AdminKeyStore, BlockStore, ClientStore, DeclarationStore, DeskStore, EventPushStore,
+    EventStore, GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore, RequestStore, ResourceStore,
+    SessionStore, TokenStore, Upkeep, WalletStore,
 };
 
 /// The whole storage port: implement its traits, and this one follows.
@@ -25,6 +25,7 @@ pub trait DirectStorage:
     + PeopleStore
     + EventStore
     + EventPushStore
+    + DeskStore
     + TokenStore
     + RequestStore
     + KeyStore
@@ -44,6 +45,7 @@ impl<T> DirectStorage for T where
         + PeopleStore
         + EventStore
         + EventPushStore
+        + DeskStore
         + TokenStore
         + RequestStore
         + KeyStore

@@ -15,6 +15,7 @@ use countersign_domain::admission::AccessRule;
 use countersign_domain::challenge::TextKey;
 use countersign_domain::client::Client;
 use countersign_domain::client_assertion::AssertionAudience;
+use countersign_domain::desk::operators::DeskPolicy;
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::event::{Event, EventKind};
 use countersign_domain::lifetimes::Lifetimes;
@@ -166,6 +167,8 @@ pub struct Policy {
     pub events: EventPolicy,
     /// Is there a playground? Its page is the only address of ours that a client may have.
     pub playground: bool,
+    /// Who the operators of the desk are; `None` if there is no desk.
+    pub desk: Option<DeskPolicy>,
 }
 
 impl Context {

@@ -12,6 +12,7 @@ pub mod admin_keys;
 pub mod clients;
 pub mod context;
 pub mod declared;
+pub mod desk;
 pub mod error;
 pub mod events;
 pub mod people;

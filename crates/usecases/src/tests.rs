@@ -7,6 +7,7 @@ mod breakable;
 mod broken_store;
 mod clients;
 mod declared;
+mod desk;
 mod event_pushes;
 mod events;
 mod invariants;

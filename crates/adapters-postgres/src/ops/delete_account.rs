@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::end_session::end_sessions;
 use super::forget_person::forget_person;
+use super::proposals::forget_proposals_of;
 use super::record_event::record;
 use super::transaction::{Undone, all_or_nothing};
 use super::wallets::lock_user;
@@ -20,6 +21,7 @@ pub(crate) fn delete_account(connection: &mut PgConnection, command: &DeleteAcco
     let DeleteAccount { user, now, pseudonym, ref event } = *command;
     all_or_nothing(connection, |connection| {
         if !lock_user(connection, user)? {
+            forget_proposals_of(connection, user)?;
             forget_person(connection, user, pseudonym)?;
             return Ok(false);
         }
@@ -33,6 +35,7 @@ pub(crate) fn delete_account(connection: &mut PgConnection, command: &DeleteAcco
         end_sessions(connection, &EndSessions { user, event: None }).map_err(Undone::Failed)?;
         let reason = RevocationReason::AccountDeleted.name();
         EndGrants { user: id, now, reason }.execute(connection)?;
+        forget_proposals_of(connection, user)?;
         DeleteUser { user: id }.execute(connection)?;
         let events = forget_person(connection, user, pseudonym)?;
         if let Some(event) = event {

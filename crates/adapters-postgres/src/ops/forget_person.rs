@@ -28,7 +28,7 @@ statement! {
           SELECT id FROM fresh_events WHERE user_id = :user ORDER BY id FOR UPDATE \
         ) \
         UPDATE fresh_events SET user_id = NULL, pseudonym = :pseudonym, family = NULL, chain = NULL, address = NULL, \
-          peer = NULL \
+          peer = NULL, signed = NULL \
         FROM theirs WHERE fresh_events.id = theirs.id"
 }
 
@@ -39,6 +39,6 @@ statement! {
           SELECT position FROM events WHERE user_id = :user ORDER BY position FOR UPDATE \
         ) \
         UPDATE events SET user_id = NULL, pseudonym = :pseudonym, family = NULL, chain = NULL, address = NULL, \
-          peer = NULL, salt = NULL \
+          peer = NULL, signed = NULL, salt = NULL \
         FROM theirs WHERE events.position = theirs.position"
 }

@@ -67,6 +67,15 @@ pub(crate) fn find_event(connection: &mut PgConnection, id: EventId) -> OpResult
     Ok(row.map(FoundEvent::try_from).transpose()?)
 }
 
+pub(crate) fn events_of_request(
+    connection: &mut PgConnection,
+    request: &str,
+    limit: u32,
+) -> OpResult<Vec<Event>> {
+    let rows: Vec<EventRow> = EventsOfRequest { request, limit: limit.into() }.load(connection)?;
+    events(rows)
+}
+
 pub(crate) fn fresh_events(connection: &mut PgConnection, limit: u32) -> OpResult<Vec<Event>> {
     let rows: Vec<EventRow> = OldestFresh { limit: limit.into() }.load(connection)?;
     events(rows)
@@ -160,7 +169,7 @@ fn events(rows: Vec<EventRow>) -> OpResult<Vec<Event>> {
 /// The columns of an event, in the order of [`EventSql`].
 macro_rules! columns {
     () => {
-        "id, kind, actor, user_id, pseudonym, family, chain, address, client_id, peer, request, details"
+        "id, kind, actor, user_id, pseudonym, family, chain, address, client_id, peer, request, details, signed"
     };
 }
 
@@ -244,6 +253,20 @@ statement! {
     FindEvent { id: Uuid as SqlUuid } -> FoundSql = concat!(
         "SELECT ", columns!(), ", NULL AS position FROM fresh_events WHERE id = :id \
         UNION ALL SELECT ", columns!(), ", position FROM events WHERE id = :id LIMIT 1"
+    )
+}
+
+statement! {
+    /// Fresh events come from all of them: they are few, and sign-ins do not pay for an index. Sealed ones are
+    /// sorted by all columns of the index, so that the planner does not go by their ids.
+    EventsOfRequest<'a> { request: &'a str as Text, limit: i64 as BigInt } -> EventSql = concat!(
+        "SELECT ", columns!(), " FROM ( \
+          (SELECT ", columns!(), " FROM fresh_events WHERE request = :request ORDER BY id LIMIT :limit) \
+          UNION ALL \
+          (SELECT ", columns!(), " FROM events WHERE (request, id) >= (:request, UUID '00000000-0000-0000-0000-000000000000') \
+            AND (request, id) <= (:request, UUID 'ffffffff-ffff-ffff-ffff-ffffffffffff') \
+            AND request IS NOT NULL ORDER BY request, id LIMIT :limit) \
+        ) AS named ORDER BY id LIMIT :limit"
     )
 }
 

@@ -8,6 +8,7 @@ use countersign_ports::{SealEvents, Sealed};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Binary, Nullable};
 
+use super::overview::add_day_counts;
 use super::read_events::find_checkpoint;
 use super::transaction::{Undone, all_or_nothing};
 use crate::error::OpResult;
@@ -16,7 +17,7 @@ use crate::rows::event::{NewEvent, NewEvents};
 use crate::statement::statement;
 
 pub(crate) fn seal_events(connection: &mut PgConnection, command: &SealEvents) -> OpResult<Sealed> {
-    let SealEvents { checkpoint: signed, events } = command;
+    let SealEvents { checkpoint: signed, events, counts } = command;
     let checkpoint = NewCheckpoint::of(signed).filter(|_| has_these(&signed.checkpoint, events));
     all_or_nothing(connection, |connection| {
         let is_next = match checkpoint {
@@ -38,6 +39,7 @@ pub(crate) fn seal_events(connection: &mut PgConnection, command: &SealEvents) -
         if store.execute(connection)? != events.len() {
             return Err(Undone::Refused(Sealed::Stale));
         }
+        add_day_counts(connection, counts)?;
         Ok(Sealed::Sealed)
     })
 }
@@ -88,7 +90,7 @@ statement! {
           ) AS fresh \
           WHERE ROW(fresh.*) IS NOT DISTINCT FROM ROW(asked.id, asked.kind, asked.actor, asked.user_id, \
             asked.pseudonym, asked.family, asked.chain, asked.address, asked.client_id, asked.peer, \
-            asked.request, asked.details) \
+            asked.request, asked.details, asked.signed) \
         ), taken AS ( \
           DELETE FROM fresh_events USING held WHERE fresh_events.id = held.id \
         ) \

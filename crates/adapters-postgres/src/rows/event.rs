@@ -1,7 +1,7 @@
 //! Rows of `fresh_events` and `events`.
 
 use countersign_domain::checkpoint::{Commitment, Salt, SealedEvent};
-use countersign_domain::event::{Actor, Details, Event, EventKind, EventPerson, Pseudonym};
+use countersign_domain::event::{Actor, Details, Event, EventKind, EventPerson, Pseudonym, Signed};
 use countersign_domain::id::{ClientId, EventId, UserId};
 use countersign_domain::peer_address::PeerAddress;
 use countersign_domain::wallet::WalletAccount;
@@ -27,6 +27,7 @@ row! {
         peer: Option<String> as Nullable<Text>,
         request: Option<&'a str> as Nullable<Text>,
         details: &'a str as Text,
+        signed: Option<&'a str> as Nullable<Text>,
     }
 }
 
@@ -52,6 +53,7 @@ impl<'a> NewEvent<'a> {
             peer: event.address.map(|address| address.to_string()),
             request: event.request.as_deref(),
             details: event.details.as_str(),
+            signed: event.signed.as_ref().map(Signed::as_str),
         }
     }
 
@@ -78,6 +80,7 @@ pub(crate) type EventSql = (
     Nullable<Text>,
     Nullable<Text>,
     Nullable<Text>,
+    Nullable<Text>,
 );
 
 /// An event, wherever it stands.
@@ -95,6 +98,7 @@ pub(crate) struct EventRow {
     peer: Option<String>,
     request: Option<String>,
     details: Option<String>,
+    signed: Option<String>,
 }
 
 row! {
@@ -150,6 +154,7 @@ impl EventRow {
             address: address.transpose()?,
             request: self.request,
             details: self.details.map(Details::from_stored).ok_or("details")?,
+            signed: self.signed.map(Signed::from_stored),
         })
     }
 }

@@ -29,7 +29,8 @@ use crate::ops::leases::take_lease;
 use crate::ops::open_session::open_session;
 use crate::ops::read_account::find_session;
 use crate::ops::read_events::{
-    checkpoints, count_events_of, find_event, fresh_events, last_checkpoint, list_events, sealed_events,
+    checkpoints, count_events_of, events_of_request, find_event, fresh_events, last_checkpoint, list_events,
+    sealed_events,
 };
 use crate::ops::record_event::record_event;
 use crate::ops::seal_events::seal_events;
@@ -45,6 +46,7 @@ fn event(kind: EventKind) -> Event {
         address: Some(PeerAddress::network([203, 0, 113, 77].into())),
         request: Some("0123456789abcdef".to_owned()),
         details: Details::default().flag("session", true),
+        signed: Some(fixtures::signed()),
     }
 }
 
@@ -71,7 +73,11 @@ fn seal(connection: &mut PgConnection, limit: u32) -> SealEvents {
         previous: last.map_or(Digest256::NOTHING, |last| last.hash()),
         kept_from: 1,
     };
-    SealEvents { checkpoint: SignedCheckpoint { checkpoint, jws: format!("jws {number}") }, events }
+    SealEvents {
+        checkpoint: SignedCheckpoint { checkpoint, jws: format!("jws {number}") },
+        events,
+        counts: Vec::new(),
+    }
 }
 
 fn page(order: EventOrder, limit: u32) -> EventPage {
@@ -103,7 +109,8 @@ pub(super) fn every_operation_on_events(connection: &mut PgConnection, with_opti
 
     let mut recorded = event(EventKind::Upgraded);
     if !with_options {
-        recorded = Event { wallet: None, client: None, address: None, request: None, ..recorded };
+        recorded =
+            Event { wallet: None, client: None, address: None, request: None, signed: None, ..recorded };
     }
     assert!(record_event(connection, &recorded).unwrap());
     assert!(!record_event(connection, &recorded).unwrap());
@@ -123,6 +130,7 @@ pub(super) fn every_operation_on_events(connection: &mut PgConnection, with_opti
         }
     }
     find_event(connection, recorded.id).unwrap().unwrap();
+    events_of_request(connection, "0123456789abcdef", 10).unwrap();
     checkpoints(connection, 0, 10).unwrap();
     sealed_events(connection, 0, 10).unwrap();
     let command = seal(connection, 100);

@@ -40,6 +40,7 @@ fn event() -> Event {
         address: None,
         request: None,
         details: Details::default(),
+        signed: None,
     }
 }
 
@@ -178,7 +179,7 @@ fn a_stale_sealing_does_not_disturb_its_batch() {
             kept_from: 1,
         };
         let checkpoint = SignedCheckpoint { checkpoint, jws: "jws".to_owned() };
-        SealEvents { checkpoint, events }.into_command()
+        SealEvents { checkpoint, events, counts: Vec::new() }.into_command()
     };
     let known = event();
     let batch = [

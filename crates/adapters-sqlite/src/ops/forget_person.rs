@@ -28,7 +28,7 @@ statement! {
         user: &'a [u8] as Binary,
     } = "\
         UPDATE fresh_events SET user_id = NULL, pseudonym = :pseudonym, family = NULL, chain = NULL, \
-        address = NULL, peer = NULL WHERE user_id = :user"
+        address = NULL, peer = NULL, signed = NULL WHERE user_id = :user"
 }
 
 statement! {
@@ -38,7 +38,7 @@ statement! {
         user: &'a [u8] as Binary,
     } = "\
         UPDATE events SET user_id = NULL, pseudonym = :pseudonym, family = NULL, chain = NULL, \
-        address = NULL, peer = NULL, salt = NULL WHERE user_id = :user"
+        address = NULL, peer = NULL, signed = NULL, salt = NULL WHERE user_id = :user"
 }
 
 #[cfg(test)]

@@ -92,6 +92,27 @@ pub(crate) fn find_event(
     })
 }
 
+/// Two statements that see one state of the database. Fresh events come from all of them: they are few, and
+/// sign-ins do not pay for an index.
+pub(crate) fn events_of_request(
+    connection: &mut SqliteConnection,
+    request: &str,
+    limit: u32,
+) -> Result<Vec<Event>, SqliteError> {
+    let limit = limit.into();
+    let mut events = connection.transaction(|connection| {
+        let fresh: Vec<EventRow> = FreshOfRequest { request, limit }.load(connection)?;
+        let sealed: Vec<EventRow> = SealedOfRequest { request, limit }.load(connection)?;
+        let fresh = fresh.into_iter().map(|row| row.event("fresh_events"));
+        fresh
+            .chain(sealed.into_iter().map(|row| row.event("events")))
+            .collect::<Result<Vec<_>, SqliteError>>()
+    })?;
+    events.sort_by_key(|event| event.id);
+    events.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(events)
+}
+
 /// The oldest first.
 pub(crate) fn fresh_events(connection: &mut SqliteConnection, limit: u32) -> Result<Vec<Event>, SqliteError> {
     let rows: Vec<EventRow> = OldestFresh { limit: limit.into() }.load(connection)?;
@@ -281,6 +302,25 @@ statement! {
 }
 
 statement! {
+    FreshOfRequest<'a> {
+        request: &'a str as Text,
+        limit: i64 as BigInt,
+    } -> EventSql = concat!(
+        "SELECT ", event_columns!(), " FROM fresh_events WHERE request = :request ORDER BY id LIMIT :limit"
+    )
+}
+
+statement! {
+    SealedOfRequest<'a> {
+        request: &'a str as Text,
+        limit: i64 as BigInt,
+    } -> EventSql = concat!(
+        "SELECT ", event_columns!(), " FROM events INDEXED BY events_by_request \
+        WHERE request = :request ORDER BY id LIMIT :limit"
+    )
+}
+
+statement! {
     OldestFresh {
         limit: i64 as BigInt,
     } -> EventSql = concat!("SELECT ", event_columns!(), " FROM fresh_events ORDER BY id LIMIT :limit")
@@ -385,6 +425,7 @@ mod tests {
         finds_rows_by_keys(connection, FindCheckpoint { number: 1 });
         finds_rows_by_keys(connection, Checkpoints { after: 1, limit: 10 });
         finds_rows_by_keys(connection, StrayCheckpoints {});
+        finds_rows_by_keys(connection, SealedOfRequest { request: "", limit: 10 });
         finds_rows_by_keys(connection, SealedEvents { after: 1, limit: 10 });
         finds_rows_by_keys(connection, StrayEvents {});
         let steps = steps(connection, CountEventsOf { pseudonym: &[], deletion: "account_deleted" });

@@ -71,6 +71,7 @@ mod tests {
             address: None,
             request: None,
             details: Details::default(),
+            signed: None,
         };
         finds_rows_by_keys(&mut connection, StoreEvent { event: NewEvent::of(&event) });
     }

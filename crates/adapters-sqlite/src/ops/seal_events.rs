@@ -5,6 +5,7 @@ use countersign_ports::{CheckpointAt, SealEvents, Sealed};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Nullable};
 
+use super::overview::add_day_counts;
 use super::read_events::{find_checkpoint, last_checkpoint};
 use crate::error::SqliteError;
 use crate::rows::checkpoint::{NewCheckpoint, stored};
@@ -20,7 +21,7 @@ pub(crate) fn seal_events(
     connection: &mut SqliteConnection,
     command: &SealEvents,
 ) -> Result<Sealed, SqliteError> {
-    let SealEvents { checkpoint: signed, events } = command;
+    let SealEvents { checkpoint: signed, events, counts } = command;
     if let Some(present) = find_checkpoint(connection, signed.checkpoint.number)? {
         return Ok(if is_same(&present, signed) { Sealed::Sealed } else { Sealed::Stale });
     }
@@ -37,6 +38,7 @@ pub(crate) fn seal_events(
     }
     TakeFresh { first, next }.execute(connection)?;
     StoreCheckpoint { checkpoint: NewCheckpoint::of(signed) }.execute(connection)?;
+    add_day_counts(connection, counts)?;
     Ok(Sealed::Sealed)
 }
 
@@ -90,7 +92,7 @@ statement! {
         AND user_id IS :event.user_id AND pseudonym IS :event.pseudonym \
         AND family IS :event.family AND chain IS :event.chain AND address IS :event.address \
         AND client_id IS :event.client_id AND peer IS :event.peer AND request IS :event.request \
-        AND details = :event.details \
+        AND details = :event.details AND signed IS :event.signed \
         ON CONFLICT (id) DO NOTHING"
 }
 

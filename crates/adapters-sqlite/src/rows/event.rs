@@ -4,7 +4,7 @@
 //! of sealed events also its type: a text that is stored as a blob reads the same, and no index finds it.
 
 use countersign_domain::checkpoint::{Commitment, Salt, SealedEvent};
-use countersign_domain::event::{Actor, Details, Event, EventKind, EventPerson, Pseudonym};
+use countersign_domain::event::{Actor, Details, Event, EventKind, EventPerson, Pseudonym, Signed};
 use countersign_domain::id::UserId;
 use countersign_domain::peer_address::PeerAddress;
 use countersign_domain::wallet::WalletAccount;
@@ -32,6 +32,7 @@ row! {
         peer: Option<String> as Nullable<Text>,
         request: Option<&'a str> as Nullable<Text>,
         details: &'a str as Text,
+        signed: Option<&'a str> as Nullable<Text>,
     }
 }
 
@@ -56,6 +57,7 @@ impl<'a> NewEvent<'a> {
             peer: event.address.map(|address| address.to_string()),
             request: event.request.as_deref(),
             details: event.details.as_str(),
+            signed: event.signed.as_ref().map(Signed::as_str),
         }
     }
 
@@ -73,14 +75,14 @@ macro_rules! event_columns {
     () => {
         "id, CAST(kind AS BLOB), CAST(actor AS BLOB), user_id, pseudonym, CAST(family AS BLOB), \
         CAST(chain AS BLOB), CAST(address AS BLOB), client_id, CAST(peer AS BLOB), CAST(request AS BLOB), \
-        CAST(details AS BLOB)"
+        CAST(details AS BLOB), CAST(signed AS BLOB)"
     };
 }
 pub(crate) use event_columns;
 
 /// The SQL type of [`event_columns`].
 pub(crate) type EventSql =
-    (Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes);
+    (Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes, Bytes);
 
 /// Bytes, or nothing.
 pub(crate) type Bytes = Nullable<Binary>;
@@ -100,6 +102,7 @@ pub(crate) struct EventRow {
     peer: Option<Vec<u8>>,
     request: Option<Vec<u8>>,
     details: Option<Vec<u8>>,
+    signed: Option<Vec<u8>>,
 }
 
 impl EventRow {
@@ -137,6 +140,7 @@ impl EventRow {
             address,
             request: text("request", self.request)?,
             details: Details::from_stored(required(text("details", self.details)?, "details")?),
+            signed: text("signed", self.signed)?.map(Signed::from_stored),
         })
     }
 }
@@ -147,13 +151,13 @@ macro_rules! sealed_types {
         "typeof(id) || ' ' || typeof(kind) || ' ' || typeof(actor) || ' ' || typeof(user_id) || ' ' || \
         typeof(pseudonym) || ' ' || typeof(family) || ' ' || typeof(chain) || ' ' || typeof(address) || ' ' || \
         typeof(client_id) || ' ' || typeof(peer) || ' ' || typeof(request) || ' ' || typeof(details) || ' ' || \
-        typeof(salt) || ' ' || typeof(commitment)"
+        typeof(signed) || ' ' || typeof(salt) || ' ' || typeof(commitment)"
     };
 }
 pub(crate) use sealed_types;
 
 /// What type each column has, if it is not `NULL`.
-const SEALED_COLUMNS: [(&str, &str); 14] = [
+const SEALED_COLUMNS: [(&str, &str); 15] = [
     ("id", "blob"),
     ("kind", "text"),
     ("actor", "text"),
@@ -166,6 +170,7 @@ const SEALED_COLUMNS: [(&str, &str); 14] = [
     ("peer", "text"),
     ("request", "text"),
     ("details", "text"),
+    ("signed", "text"),
     ("salt", "blob"),
     ("commitment", "blob"),
 ];

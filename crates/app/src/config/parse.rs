@@ -10,16 +10,20 @@ use countersign_adapters_smtp::{Sender, SmtpUrl};
 use countersign_domain::admission::{AccessRule, AccessRuleRejected};
 use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::contact::Contact;
-use countersign_domain::group::GroupNameRejected;
+use countersign_domain::desk::operators::Quorum;
+use countersign_domain::group::{GroupName, GroupNameRejected};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::{DeclaredResource, OpenTo};
 use countersign_domain::secret::Secret;
+use countersign_domain::wallet::AccountKind;
 use countersign_domain::wallet_link::WalletLink;
+use countersign_http_actix::DeskPlace;
 use ipnet::IpNet;
 use time::Duration;
 use tracing_subscriber::EnvFilter;
 use url::{Host, Url};
 
+use super::desk::AdminName;
 use super::{AddressDetail, DatabaseUrl, LogFormat, RegistrationMode};
 
 const MIN_REGISTRATION_TOKEN: usize = 16;
@@ -72,6 +76,41 @@ pub(super) fn access_rule(text: &str) -> Result<AccessRule, String> {
             format!("{given:?} cannot be the name of a group")
         }
     })
+}
+
+/// Whether a wallet family knows each account is checked later, together with `coins`.
+pub(super) fn admins(text: &str) -> Result<Vec<AdminName>, String> {
+    let read = |entry: &str| {
+        let (account, kind) = match entry.split_once(char::is_whitespace) {
+            None => (entry, AccountKind::Key),
+            Some((account, word)) if word.trim() == AccountKind::Contract.name() => {
+                (account, AccountKind::Contract)
+            }
+            Some(_) => return Err(format!("{entry:?}: only the word contract may follow the account")),
+        };
+        Ok(AdminName { account: account.to_owned(), kind })
+    };
+    entries(text).map(read).collect()
+}
+
+pub(super) fn group(text: &str) -> Result<GroupName, String> {
+    GroupName::parse(text).map_err(|_| "it cannot be the name of a group".to_owned())
+}
+
+pub(super) fn quorum(text: &str) -> Result<Quorum, String> {
+    match text {
+        "1" => Ok(Quorum::One),
+        "2" => Ok(Quorum::Two),
+        _ => Err("neither 1 nor 2".to_owned()),
+    }
+}
+
+pub(super) fn desk_place(text: &str) -> Result<DeskPlace, String> {
+    match text {
+        "public" => Ok(DeskPlace::Public),
+        "private" => Ok(DeskPlace::Private),
+        _ => Err("neither public nor private".to_owned()),
+    }
 }
 
 pub(super) fn contact(text: &str) -> Result<Contact, String> {

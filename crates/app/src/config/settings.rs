@@ -22,7 +22,7 @@ use super::{DatabaseUrl, RegistrationMode, parse};
 mod administering;
 mod watching;
 
-pub(crate) use administering::ADMIN_LISTEN;
+pub(crate) use administering::{ADMIN_GROUP, ADMIN_LISTEN, ADMIN_QUORUM, ADMINS, DESK};
 pub(crate) use watching::{
     EVENT_ADDRESSES, EVENT_PUSH_SECRET, EVENT_PUSH_URL, EVENT_RETENTION, LOG, LOG_ADDRESSES, LOG_FORMAT,
     METRICS, METRICS_LISTEN,
@@ -35,7 +35,7 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without this, `countersign.toml` in the working directory, if it exists";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 44] = [
+pub(crate) static ALL: [&Spec; 48] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -80,6 +80,10 @@ pub(crate) static ALL: [&Spec; 44] = [
     &METRICS.spec,
     &METRICS_LISTEN.spec,
     &ADMIN_LISTEN.spec,
+    &ADMINS.spec,
+    &ADMIN_GROUP.spec,
+    &ADMIN_QUORUM.spec,
+    &DESK.spec,
 ];
 
 /// The names of all settings and of their companions that end in `_file`.

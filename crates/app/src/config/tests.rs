@@ -1,5 +1,6 @@
 //! The precedence of the sources, and the line for every mistake.
 
+mod desk;
 mod mail;
 mod trial;
 mod values;

@@ -69,6 +69,7 @@ impl Place {
                     whole_addresses: false,
                 },
                 playground: false,
+                desk: None,
             },
             storage,
             clock,

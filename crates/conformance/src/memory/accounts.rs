@@ -129,6 +129,7 @@ impl AccountStore for MemoryStorage {
         group_users.retain(|(_, member), _| *member != user);
         untold.remove(&user);
         let is_deleted = users.remove(&user).is_some();
+        tables.forget_proposals_of(user);
         let events = tables.forget_person(user, pseudonym);
         if let Some(event) = event.filter(|_| is_deleted) {
             let mut event = Box::new(event.forgetting(pseudonym));

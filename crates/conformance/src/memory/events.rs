@@ -50,7 +50,7 @@ impl EventStore for MemoryStorage {
 
     async fn seal_events(&self, command: SealEvents) -> Result<Sealed, StoreError> {
         let mut tables = self.tables();
-        let SealEvents { checkpoint: signed, events } = command;
+        let SealEvents { checkpoint: signed, events, counts } = command;
         let number = signed.checkpoint.number;
         if tables.checkpoints.get(&number) == Some(&signed) {
             return Ok(Sealed::Sealed);
@@ -74,6 +74,7 @@ impl EventStore for MemoryStorage {
             tables.events.insert(sealed.position, sealed);
         }
         tables.checkpoints.insert(number, signed);
+        tables.add_day_counts(counts);
         Ok(Sealed::Sealed)
     }
 
@@ -162,7 +163,7 @@ impl Tables {
         events
     }
 
-    fn all_events(&self) -> impl Iterator<Item = &Event> {
+    pub(super) fn all_events(&self) -> impl Iterator<Item = &Event> {
         self.fresh_events.values().chain(self.events.values().map(|sealed| &sealed.event))
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use countersign_domain::admin_key::AdminKey;
 use countersign_domain::client::{Client, ClientAuthentication};
+use countersign_domain::desk::proposal::{Proposal, ProposalState};
 use countersign_domain::event::{Details, Event, EventPerson};
 use countersign_domain::group::GroupTitle;
 use countersign_domain::id::UserId;
@@ -20,12 +21,12 @@ use countersign_ports::{
     AccessEnded, AddSigningKey, AdminKeyCreated, BlockPut, Blocked, ChangeAccess, ChangeMember,
     ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession, CreateAdminKey, CreateGroup,
     CreateResource, DeleteAccount, DeleteClient, DeleteGroup, DeleteResource, EmailConfirmed, EmailPut,
-    EndAccess, EndSession, EndSessions, GroupCreated, KeyAdded, LinkWallet, LoginCompleted, Member,
-    MemberAdded, OpenSession, PutBlock, PutEmail, RegisterClient, Registered, RemoveBlock, RemoveSigningKey,
-    ResourceChange, ResourceCreated, ResourceUpdated, RetitleGroup, RevokeAdminKey, RevokeConsent,
-    RevokeGrant, RevokeToken, Revoked, RotateSecret, SessionClient, SessionContinued, SessionOpened, SignOut,
-    Storage, StoreError, UnlinkWallet, UpdateClient, UpdateResource, WalletLinked, WalletUnlinked,
-    WithdrawSigningKey,
+    EndAccess, EndProposal, EndSession, EndSessions, GroupCreated, KeyAdded, LinkWallet, LoginCompleted,
+    Member, MemberAdded, OpenSession, PutBlock, PutEmail, PutProposal, RegisterClient, Registered,
+    RemoveBlock, RemoveSigningKey, ResourceChange, ResourceCreated, ResourceUpdated, RetitleGroup,
+    RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateSecret, SessionClient,
+    SessionContinued, SessionOpened, SignOut, Storage, StoreError, UnlinkWallet, UpdateClient,
+    UpdateResource, WalletLinked, WalletUnlinked, WithdrawSigningKey,
 };
 use time::Duration;
 
@@ -174,6 +175,8 @@ operations![
     add_signing_key,
     withdraw_signing_key,
     remove_signing_key,
+    put_proposal,
+    end_proposal,
 ];
 
 /// One row for each, as it was given, with the user where only storage knows them. No row for a refusal, for a
@@ -806,4 +809,31 @@ async fn remove_signing_key(trial: Trial) {
     trial.nothing(|event| store.remove_signing_key(command(event)), false).await;
     let command = |event| RemoveSigningKey { kid: "nobody".to_owned(), event };
     trial.nothing(|event| store.remove_signing_key(command(event)), false).await;
+}
+
+async fn put_proposal(trial: Trial) {
+    let store = &*trial.store;
+    let proposal = fixtures::proposal();
+    let command = |event| PutProposal { event, ..fixtures::put_proposal(&proposal) };
+    trial.done(|event| store.put_proposal(command(event)), true, as_given).await;
+    trial.nothing(|event| store.put_proposal(command(event)), true).await;
+    let other = Proposal { id: proposal.id, ..fixtures::proposal() };
+    let command = |event| PutProposal { event, ..fixtures::put_proposal(&other) };
+    trial.nothing(|event| store.put_proposal(command(event)), false).await;
+}
+
+async fn end_proposal(trial: Trial) {
+    let store = &*trial.store;
+    let proposal = fixtures::proposal();
+    assert!(store.put_proposal(fixtures::put_proposal(&proposal)).await.unwrap());
+    let of = |from, to| fixtures::end_proposal(&proposal, from, to);
+    let wrong = of(ProposalState::Taken, ProposalState::Done);
+    let command = |event| EndProposal { event, ..wrong.clone() };
+    trial.nothing(|event| store.end_proposal(command(event)), false).await;
+    let end = of(ProposalState::Waiting, ProposalState::Withdrawn);
+    let command = |event| EndProposal { event, ..end.clone() };
+    trial.done(|event| store.end_proposal(command(event)), true, as_given).await;
+    trial.nothing(|event| store.end_proposal(command(event)), true).await;
+    let command = |event| EndProposal { id: fixtures::grant_id(), event, ..end.clone() };
+    trial.nothing(|event| store.end_proposal(command(event)), false).await;
 }

@@ -5,7 +5,7 @@ use std::ops::AsyncFn;
 use std::sync::Arc;
 
 use countersign_domain::checkpoint::{MAX_EVENTS, SealedEvent, SignedCheckpoint};
-use countersign_domain::event::{Actor, Details, Event, EventKind, EventPerson};
+use countersign_domain::event::{Actor, ChangeSignature, Details, Event, EventKind, EventPerson, Signed};
 use countersign_domain::id::{EventId, UserId};
 use countersign_domain::peer_address::PeerAddress;
 use countersign_domain::wallet::WalletAccount;
@@ -86,7 +86,11 @@ pub async fn every_value_of_an_event_survives(store: Arc<dyn Storage>) {
     for details in [Details::default(), Details::default().flag("kept", false).number("n", u64::MAX), long] {
         events.push(Event { details, ..fixtures::event() });
     }
-    let empty = Event { wallet: None, client: None, address: None, request: None, ..fixtures::event() };
+    for signed in ["", "{\"change\":\"é \u{1f511}\"}", &"x".repeat(20_000)] {
+        events.push(Event { signed: Some(Signed::from_stored(signed.to_owned())), ..fixtures::event() });
+    }
+    let empty =
+        Event { wallet: None, client: None, address: None, request: None, signed: None, ..fixtures::event() };
     events.push(Event { details: Details::default(), ..empty });
 
     for event in &events {
@@ -464,7 +468,7 @@ pub async fn a_checkpoint_that_does_not_follow_the_last_is_stale(store: Arc<dyn 
 
 /// Whoever deleted an account, or sealed, in the meantime.
 pub async fn an_event_that_is_not_fresh_or_changed_cannot_be_sealed(store: Arc<dyn Storage>) {
-    let alterations: [Alteration<Event>; 10] = [
+    let alterations: [Alteration<Event>; 12] = [
         ("id", |event| event.id = fixtures::event_id()),
         ("kind", |event| event.kind = EventKind::SignOut),
         ("actor", |event| event.actor = Actor::Server),
@@ -475,6 +479,8 @@ pub async fn an_event_that_is_not_fresh_or_changed_cannot_be_sealed(store: Arc<d
         ("address", |event| event.address = None),
         ("request", |event| event.request = None),
         ("details", |event| event.details = Details::default()),
+        ("signed", |event| event.signed = Some(fixtures::signed())),
+        ("not signed", |event| event.signed = None),
     ];
     let [sealed] = recorded(&*store).await;
     steps::seal(&*store).await;
@@ -629,6 +635,8 @@ async fn known(store: &dyn Storage) -> Known {
         let mut event = fixtures::event().about(login.new_user);
         (event.kind, event.actor) = (EventKind::GroupMemberAdded, Actor::Key("desk".to_owned()));
         event.wallet = None;
+        let signature = ChangeSignature { account: login.account.clone(), ..fixtures::change_signature() };
+        event.signed = Some(Signed::of(fixtures::grant_id(), &[signature]));
         events.push(event.id);
         member.event = Some(Box::new(event));
         store.add_member(member).await.unwrap();

@@ -1,4 +1,4 @@
-//! The clauses about events can be failed: each mistake that a store could make is caught by the clause that is
+//! The clauses about events and the desk can be failed: each mistake that a store could make is caught by the clause that is
 //! named beside it.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
@@ -13,11 +13,12 @@ use std::sync::Arc;
 
 use countersign_conformance::fixtures;
 use countersign_conformance::harness;
-use countersign_conformance::storage::{event_acts, event_pushes, event_races, events};
-use countersign_domain::event::{Details, Event, EventPerson};
+use countersign_conformance::storage::{desk, event_acts, event_pushes, event_races, events};
+use countersign_domain::desk::proposal::ProposalState;
+use countersign_domain::event::{Details, Event, EventKind, EventPerson};
 use countersign_ports::{EventOrder, EventSubject, FoundEvent, SealEvents, Storage};
 use store::{Mistake, WrongStore, moved};
-use time::Duration;
+use time::{Date, Duration, OffsetDateTime};
 
 type Clause = fn(Arc<dyn Storage>) -> Pin<Box<dyn Future<Output = ()>>>;
 
@@ -112,6 +113,9 @@ caught! {
         event_acts::what_is_carried_out_leaves_its_event_and_nothing_else_does;
     details_that_are_lost:
         Mistake::Stores(|event| event.details = Details::default()) =>
+        event_acts::what_is_carried_out_leaves_its_event_and_nothing_else_does;
+    what_was_signed_that_is_lost:
+        Mistake::Stores(|event| event.signed = None) =>
         event_acts::what_is_carried_out_leaves_its_event_and_nothing_else_does;
     a_repeat_that_is_noticed_only_before_the_seal:
         Mistake::KnowsOnlyFresh =>
@@ -235,6 +239,9 @@ caught! {
     an_address_that_stays:
         Mistake::Keeps(|event, old| event.address = old.address) =>
         events::nothing_in_the_events_leads_to_a_deleted_account;
+    what_was_signed_that_stays:
+        Mistake::Keeps(|event, old| event.signed.clone_from(&old.signed)) =>
+        events::nothing_in_the_events_leads_to_a_deleted_account;
     a_user_who_stays:
         Mistake::Keeps(|event, old| event.person = old.person) =>
         events::nothing_in_the_events_leads_to_a_deleted_account;
@@ -279,4 +286,113 @@ caught! {
     a_push_in_any_round:
         Mistake::PushesInAnyRound => event_pushes::what_is_noted_in_another_round_changes_nothing;
     a_push_in_two_steps: Mistake::PushesInTwoSteps => event_pushes::of_many_who_push_at_once_one_is_heard;
+
+    a_proposal_that_loses_wallets:
+        Mistake::Puts(|proposal| proposal.wallets.truncate(1)) => desk::every_value_of_a_proposal_survives;
+    a_proposal_of_another_family:
+        Mistake::Puts(|proposal| {
+            for wallet in &mut proposal.wallets {
+                wallet.family = wallet.chain.split(':').next().unwrap().to_owned();
+            }
+        }) => desk::every_value_of_a_proposal_survives;
+    a_proposal_that_always_waits:
+        Mistake::Puts(|proposal| proposal.state = ProposalState::Waiting) =>
+        desk::every_value_of_a_proposal_survives;
+    a_proposal_under_an_id_that_is_taken: Mistake::AnswersEveryPut => desk::a_proposal_is_put_once;
+    a_repeated_proposal_that_is_refused: Mistake::RefusesRepeatedPuts => desk::a_proposal_is_put_once;
+    proposals_in_another_order:
+        Mistake::ListsOldestProposalsFirst => desk::proposals_are_listed_newest_first_in_pages;
+    proposals_that_begin_anew:
+        Mistake::ListsProposals(|page| page.after = None) => desk::proposals_are_listed_newest_first_in_pages;
+    proposals_without_a_limit:
+        Mistake::ListsProposals(|page| page.limit = u32::MAX) =>
+        desk::proposals_are_listed_newest_first_in_pages;
+    a_proposal_that_is_taken_twice: Mistake::TakesTwice => desk::a_proposal_is_taken_once;
+    a_proposal_that_is_taken_by_whoever_proposed: Mistake::TakesOwn => desk::whoever_proposed_does_not_take_it;
+    a_proposal_that_is_taken_after_its_time:
+        Mistake::Takes(|command| moved(&mut command.now, -1)) => desk::a_proposal_is_taken_before_it_expires;
+    a_proposal_that_is_never_too_old:
+        Mistake::Takes(|command| command.now = fixtures::NOW) => desk::a_proposal_is_taken_before_it_expires;
+    a_proposal_that_ends_early:
+        Mistake::Takes(|command| moved(&mut command.now, 1)) => desk::a_proposal_is_taken_before_it_expires;
+    a_proposal_that_is_taken_by_nobody:
+        Mistake::Takes(|command| command.user = fixtures::user_id()) => desk::a_proposal_is_taken_once;
+    a_proposal_that_is_taken_without_a_signature:
+        Mistake::Takes(|command| command.signed.signature.clear()) => desk::a_proposal_is_taken_once;
+    taking_in_two_steps: Mistake::TakesInTwoSteps => desk::a_proposal_is_taken_by_one_of_many;
+    a_repeated_taking_that_is_refused:
+        Mistake::RefusesRepeatedTakings => desk::a_taking_that_is_repeated_gives_the_same_answer;
+    a_repeated_taking_of_what_has_ended:
+        Mistake::TakesAfterTheEnd => desk::a_taking_that_is_repeated_gives_the_same_answer;
+    a_proposal_that_ends_from_any_state:
+        Mistake::EndsFromAnyState => desk::a_proposal_ends_from_the_state_that_is_named;
+    a_proposal_that_is_withdrawn_though_it_is_taken:
+        Mistake::EndsFromAnyState => desk::a_proposal_is_taken_or_withdrawn;
+    a_repeated_end_that_is_refused:
+        Mistake::RefusesRepeatedEnds => desk::a_proposal_ends_from_the_state_that_is_named;
+    proposals_that_are_forgotten_too_early:
+        Mistake::ForgetsProposals(|before, _| moved(before, 1)) =>
+        desk::proposals_are_forgotten_in_their_time_up_to_the_limit;
+    proposals_that_are_forgotten_too_late:
+        Mistake::ForgetsProposals(|before, _| moved(before, -1)) =>
+        desk::proposals_are_forgotten_in_their_time_up_to_the_limit;
+    proposals_that_are_forgotten_without_a_limit:
+        Mistake::ForgetsProposals(|_, limit| *limit = u32::MAX) =>
+        desk::proposals_are_forgotten_in_their_time_up_to_the_limit;
+    proposals_that_outlive_an_account: Mistake::KeepsProposals => desk::the_proposals_of_a_deleted_account_are_gone;
+
+    counts_that_are_lost:
+        Mistake::Counts(Vec::clear) => desk::what_happened_is_counted_by_day_kind_and_family;
+    counts_of_one_family:
+        Mistake::Counts(|counts| counts.iter_mut().for_each(|counted| counted.family.clear())) =>
+        desk::what_happened_is_counted_by_day_kind_and_family;
+    counts_of_the_last_named:
+        Mistake::Counts(|counts| {
+            counts.reverse();
+            counts.dedup_by_key(|counted| (counted.day, counted.kind, counted.family.clone()));
+        }) => desk::what_happened_is_counted_by_day_kind_and_family;
+    counts_of_one_kind:
+        Mistake::Counts(|counts| counts.iter_mut().for_each(|counted| counted.kind = EventKind::SignIn)) =>
+        desk::every_kind_is_counted;
+    counts_in_another_order:
+        Mistake::ReadsCounts(|counts| counts.reverse()) => desk::what_happened_is_counted_by_day_kind_and_family;
+    counts_of_every_day:
+        Mistake::CountsSince(|since| *since = Date::MIN) =>
+        desk::what_happened_is_counted_by_day_kind_and_family;
+    counts_of_later_days:
+        Mistake::CountsSince(|since| *since = since.next_day().unwrap()) =>
+        desk::what_happened_is_counted_by_day_kind_and_family;
+    counts_that_go_with_the_events:
+        Mistake::ForgetsCounts => desk::what_happened_is_counted_by_day_kind_and_family;
+    counts_of_a_repeated_seal: Mistake::CountsRepeats => desk::a_seal_counts_once;
+    counts_of_a_stale_seal: Mistake::CountsStale => desk::a_seal_counts_once;
+    counts_of_every_sealer: Mistake::CountsStale => desk::what_many_sealers_count_at_once_is_counted_once;
+
+    a_request_without_its_sealed_events: Mistake::FindsSomeOfRequest(true) => desk::the_events_of_a_request_are_found;
+    a_request_without_its_fresh_events: Mistake::FindsSomeOfRequest(false) => desk::the_events_of_a_request_are_found;
+    a_request_without_a_limit: Mistake::FindsAllOfRequest => desk::the_events_of_a_request_are_found;
+    sessions_that_are_counted_after_their_end:
+        Mistake::CountsSessions(|now, _| *now = OffsetDateTime::UNIX_EPOCH) =>
+        desk::sessions_are_counted_up_to_a_limit;
+    sessions_that_are_counted_at_their_end:
+        Mistake::CountsSessions(|now, _| *now -= Duration::MICROSECOND) => desk::sessions_are_counted_up_to_a_limit;
+    sessions_that_are_counted_beyond_the_limit:
+        Mistake::CountsSessions(|_, at_most| *at_most = u32::MAX) => desk::sessions_are_counted_up_to_a_limit;
+    replicas_that_are_never_forgotten:
+        Mistake::NotesReplica(|_, before| *before = OffsetDateTime::UNIX_EPOCH) =>
+        desk::replicas_are_seen_until_they_are_forgotten;
+    replicas_that_are_forgotten_at_once:
+        Mistake::NotesReplica(|_, before| *before += Duration::MICROSECOND) =>
+        desk::replicas_are_seen_until_they_are_forgotten;
+    a_replica_that_an_older_note_overwrites:
+        Mistake::NotesReplica(|replica, _| replica.seen_at += Duration::HOUR) =>
+        desk::replicas_are_seen_until_they_are_forgotten;
+    replicas_in_another_order:
+        Mistake::ReadsReplicas(|seen| seen.reverse()) => desk::replicas_are_seen_until_they_are_forgotten;
+    replicas_that_were_not_seen_for_long:
+        Mistake::SeenSince(|since| *since = OffsetDateTime::UNIX_EPOCH) =>
+        desk::replicas_are_seen_until_they_are_forgotten;
+    replicas_of_one_id:
+        Mistake::NotesReplica(|replica, _| replica.id = [0; 16]) =>
+        desk::replicas_that_are_noted_at_once_are_all_seen;
 }

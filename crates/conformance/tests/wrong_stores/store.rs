@@ -1,6 +1,6 @@
 //! A store that makes one mistake about events, and none elsewhere.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -12,6 +12,7 @@ use countersign_domain::checkpoint::{Checkpoint, SealedEvent, SignedCheckpoint};
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::declaration::Declaration;
+use countersign_domain::desk::proposal::{Proposal, ProposalState};
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::{Event, EventPerson, Pseudonym};
@@ -29,7 +30,7 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::*;
-use time::{Duration, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 use tokio::task::yield_now;
 
 /// What the store does wrong.
@@ -127,6 +128,60 @@ pub(super) enum Mistake {
     BeginsAgain,
     /// There is one push for all receivers.
     OnePushForAll,
+    /// Whoever puts a proposal under an id that is taken is told that it worked.
+    AnswersEveryPut,
+    /// Whoever puts a proposal again is refused.
+    RefusesRepeatedPuts,
+    /// A proposal is stored like this.
+    Puts(fn(&mut Proposal)),
+    /// Other proposals are listed.
+    ListsProposals(fn(&mut ProposalPage)),
+    /// Proposals are listed in the order of their ids.
+    ListsOldestProposalsFirst,
+    /// A proposal is taken like this.
+    Takes(fn(&mut TakeProposal)),
+    /// Whoever takes a proposal that is taken is told that it worked.
+    TakesTwice,
+    /// Whoever proposed may take it.
+    TakesOwn,
+    /// Looking whether a proposal waits and taking it are two steps.
+    TakesInTwoSteps,
+    /// A repeat of a taking is refused.
+    RefusesRepeatedTakings,
+    /// A repeat of a taking gives true after its end.
+    TakesAfterTheEnd,
+    /// A proposal is ended from whatever state it is in.
+    EndsFromAnyState,
+    /// A repeat of an end is refused.
+    RefusesRepeatedEnds,
+    /// Other proposals are forgotten.
+    ForgetsProposals(fn(&mut OffsetDateTime, &mut u32)),
+    /// Deleting an account leaves its proposals.
+    KeepsProposals,
+    /// What is counted in a seal is altered.
+    Counts(fn(&mut Vec<DayCount>)),
+    /// A repeated seal counts again.
+    CountsRepeats,
+    /// A stale seal counts.
+    CountsStale,
+    /// Counts go with the events.
+    ForgetsCounts,
+    /// Counts are read like this.
+    ReadsCounts(fn(&mut Vec<DayCount>)),
+    /// The counts of other days are read.
+    CountsSince(fn(&mut Date)),
+    /// Only fresh events of a request are found (`true`), or only sealed ones.
+    FindsSomeOfRequest(bool),
+    /// The events of a request are found without a limit.
+    FindsAllOfRequest,
+    /// Sessions are counted like this.
+    CountsSessions(fn(&mut OffsetDateTime, &mut u32)),
+    /// A replica is noted like this.
+    NotesReplica(fn(&mut Replica, &mut OffsetDateTime)),
+    /// Replicas are read like this.
+    ReadsReplicas(fn(&mut Vec<Replica>)),
+    /// The replicas that were seen since another time are read.
+    SeenSince(fn(&mut OffsetDateTime)),
 }
 
 /// The reference store, with a mistake.
@@ -140,6 +195,12 @@ pub(super) struct WrongStore {
     old_sealed: Mutex<Vec<SealedEvent>>,
     /// The pseudonyms of deleted accounts.
     pseudonyms: Mutex<Vec<Pseudonym>>,
+    /// What is counted beside what the reference store counts.
+    counts: Mutex<Vec<DayCount>>,
+    /// The proposals of deleted accounts.
+    proposals: Mutex<Vec<Proposal>>,
+    /// Were events forgotten?
+    has_forgotten: AtomicBool,
 }
 
 impl WrongStore {
@@ -151,6 +212,9 @@ impl WrongStore {
             old: Mutex::default(),
             old_sealed: Mutex::default(),
             pseudonyms: Mutex::default(),
+            counts: Mutex::default(),
+            proposals: Mutex::default(),
+            has_forgotten: AtomicBool::new(false),
         })
     }
 
@@ -243,6 +307,10 @@ impl WrongStore {
     /// Keeps what a deletion takes away.
     async fn remember(&self, command: &DeleteAccount) {
         self.pseudonyms.lock().unwrap().push(command.pseudonym);
+        let page = ProposalPage { after: None, limit: u32::MAX };
+        let mut proposals = self.inner.list_proposals(page).await.unwrap();
+        proposals.retain(|proposal| proposal.user == command.user);
+        self.proposals.lock().unwrap().extend(proposals);
         let person = Some(EventPerson::User(command.user));
         let mut old = Vec::new();
         if !matches!(self.mistake, Mistake::KeepsDeletion) {
@@ -538,6 +606,151 @@ impl EventPushStore for WrongStore {
 }
 
 #[async_trait]
+impl DeskStore for WrongStore {
+    async fn put_proposal(&self, mut command: PutProposal) -> Result<bool, StoreError> {
+        let after = self.before("put_proposal", &mut command.event).await;
+        if let Mistake::Puts(alter) = self.mistake {
+            alter(&mut command.proposal);
+        }
+        let is_known = self.inner.find_proposal(command.proposal.id).await?.is_some();
+        let answer = self.inner.put_proposal(command).await?;
+        self.after(after).await;
+        Ok(match self.mistake {
+            Mistake::AnswersEveryPut => true,
+            Mistake::RefusesRepeatedPuts => !is_known,
+            _ => answer,
+        })
+    }
+
+    async fn find_proposal(&self, id: GrantId) -> Result<Option<Proposal>, StoreError> {
+        self.inner.find_proposal(id).await
+    }
+
+    async fn list_proposals(&self, mut page: ProposalPage) -> Result<Vec<Proposal>, StoreError> {
+        if let Mistake::ListsProposals(alter) = self.mistake {
+            alter(&mut page);
+        }
+        let mut listed = self.inner.list_proposals(page).await?;
+        match self.mistake {
+            Mistake::ListsOldestProposalsFirst => listed.reverse(),
+            Mistake::KeepsProposals => listed.extend(self.proposals.lock().unwrap().clone()),
+            _ => {}
+        }
+        Ok(listed)
+    }
+
+    async fn take_proposal(&self, mut command: TakeProposal) -> Result<bool, StoreError> {
+        let before = self.inner.find_proposal(command.id).await?;
+        let was = before.as_ref().map(|proposal| proposal.state);
+        match self.mistake {
+            Mistake::Takes(alter) => alter(&mut command),
+            Mistake::TakesInTwoSteps => {
+                let waits = before.as_ref().is_some_and(|proposal| proposal.waits(command.now));
+                yield_now().await;
+                return Ok(self.inner.take_proposal(command).await? || waits);
+            }
+            Mistake::TakesTwice if was == Some(ProposalState::Taken) => return Ok(true),
+            Mistake::RefusesRepeatedTakings if was == Some(ProposalState::Taken) => return Ok(false),
+            Mistake::TakesAfterTheEnd => {
+                let second = before.and_then(|proposal| proposal.second);
+                if second
+                    .as_ref()
+                    .is_some_and(|(user, signed)| *user == command.user && *signed == command.signed)
+                {
+                    return Ok(true);
+                }
+            }
+            Mistake::TakesOwn if before.as_ref().is_some_and(|proposal| proposal.user == command.user) => {
+                command.user = fixtures::user_id();
+            }
+            _ => {}
+        }
+        self.inner.take_proposal(command).await
+    }
+
+    async fn end_proposal(&self, mut command: EndProposal) -> Result<bool, StoreError> {
+        let after = self.before("end_proposal", &mut command.event).await;
+        let was = self.inner.find_proposal(command.id).await?.map(|proposal| proposal.state);
+        let is_repeated = was == Some(command.to);
+        if let (Mistake::EndsFromAnyState, Some(was)) = (self.mistake, was) {
+            command.from = was;
+        }
+        let answer = self.inner.end_proposal(command).await?;
+        self.after(after).await;
+        Ok(answer && !(is_repeated && matches!(self.mistake, Mistake::RefusesRepeatedEnds)))
+    }
+
+    async fn forget_proposals(&self, before: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
+        let (mut before, mut limit) = (before, limit);
+        if let Mistake::ForgetsProposals(alter) = self.mistake {
+            alter(&mut before, &mut limit);
+        }
+        self.inner.forget_proposals(before, limit).await
+    }
+
+    async fn events_of_request(&self, request: &str, limit: u32) -> Result<Vec<Event>, StoreError> {
+        let limit = if matches!(self.mistake, Mistake::FindsAllOfRequest) { u32::MAX } else { limit };
+        let mut found = Vec::new();
+        for event in self.inner.events_of_request(request, limit).await? {
+            let is_left_out = match self.mistake {
+                Mistake::FindsSomeOfRequest(fresh) => fresh == self.is_sealed(event.id).await,
+                _ => false,
+            };
+            found.extend((!is_left_out).then_some(event));
+        }
+        Ok(found)
+    }
+
+    async fn day_counts(&self, mut since: Date) -> Result<Vec<DayCount>, StoreError> {
+        if let Mistake::CountsSince(alter) = self.mistake {
+            alter(&mut since);
+        }
+        let mut counts = self.inner.day_counts(since).await?;
+        match self.mistake {
+            Mistake::ReadsCounts(alter) => alter(&mut counts),
+            Mistake::ForgetsCounts if self.has_forgotten.load(Ordering::SeqCst) => counts.clear(),
+            Mistake::CountsRepeats | Mistake::CountsStale => {
+                for counted in &mut counts {
+                    let key = |count: &DayCount| (count.day, count.kind, count.family.clone());
+                    let extra = self.counts.lock().unwrap();
+                    let extra = extra.iter().filter(|extra| key(extra) == key(counted));
+                    counted.count += extra.map(|extra| extra.count).sum::<u64>();
+                }
+            }
+            _ => {}
+        }
+        Ok(counts)
+    }
+
+    async fn count_sessions(&self, now: OffsetDateTime, at_most: u32) -> Result<u32, StoreError> {
+        let (mut now, mut at_most) = (now, at_most);
+        if let Mistake::CountsSessions(alter) = self.mistake {
+            alter(&mut now, &mut at_most);
+        }
+        self.inner.count_sessions(now, at_most).await
+    }
+
+    async fn note_replica(&self, replica: Replica, forget_before: OffsetDateTime) -> Result<(), StoreError> {
+        let (mut replica, mut forget_before) = (replica, forget_before);
+        if let Mistake::NotesReplica(alter) = self.mistake {
+            alter(&mut replica, &mut forget_before);
+        }
+        self.inner.note_replica(replica, forget_before).await
+    }
+
+    async fn replicas(&self, mut since: OffsetDateTime) -> Result<Vec<Replica>, StoreError> {
+        if let Mistake::SeenSince(alter) = self.mistake {
+            alter(&mut since);
+        }
+        let mut seen = self.inner.replicas(since).await?;
+        if let Mistake::ReadsReplicas(alter) = self.mistake {
+            alter(&mut seen);
+        }
+        Ok(seen)
+    }
+}
+
+#[async_trait]
 impl EventStore for WrongStore {
     async fn record_event(&self, event: Event) -> Result<bool, StoreError> {
         match self.mistake {
@@ -625,6 +838,18 @@ impl EventStore for WrongStore {
             Mistake::RefusesRepeats if is_repeat => return Ok(Sealed::Stale),
             Mistake::TakesOthersForRepeats if is_taken => return Ok(Sealed::Sealed),
             Mistake::RefusesEmpty if command.events.is_empty() => return Ok(Sealed::Stale),
+            Mistake::Counts(alter) => alter(&mut command.counts),
+            Mistake::CountsRepeats if is_repeat => {
+                self.counts.lock().unwrap().extend(command.counts.clone());
+            }
+            Mistake::CountsStale => {
+                let counts = command.counts.clone();
+                let outcome = self.inner.seal_events(command).await?;
+                if outcome == Sealed::Stale {
+                    self.counts.lock().unwrap().extend(counts);
+                }
+                return Ok(outcome);
+            }
             Mistake::SealsInTwoSteps => {
                 yield_now().await;
                 if self.inner.seal_events(command.clone()).await? == Sealed::Stale {
@@ -702,6 +927,7 @@ impl EventStore for WrongStore {
             alter(&mut command);
         }
         let forgotten = self.inner.forget_events(command).await?;
+        self.has_forgotten.store(true, Ordering::SeqCst);
         Ok(if matches!(self.mistake, Mistake::ForgetsForever) { forgotten.max(1) } else { forgotten })
     }
 

@@ -7,7 +7,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
-/// Longer texts are not examined. Ours have at most 1,500 bytes.
+/// Longer texts are not examined. Ours have at most 4,000 bytes.
 pub const MAX_TEXT: usize = 8 * 1024;
 
 /// What comes before a nonce.

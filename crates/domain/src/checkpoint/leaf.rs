@@ -29,7 +29,7 @@ impl fmt::Debug for Salt {
     }
 }
 
-/// What the seal knows of the person, the wallet and the address: their hash. It stays when an account is
+/// What the seal knows of the person, the wallet, the address and what operators signed: their hash. It stays when an account is
 /// deleted, so that the seal still holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Commitment([u8; 32]);
@@ -45,6 +45,10 @@ impl Commitment {
         hash.text(wallet.map(|wallet| &*wallet.chain));
         hash.text(wallet.map(|wallet| &*wallet.address));
         hash.text(event.address.map(|address| address.to_string()));
+        // Only where there is one, so that what was sealed before there was a desk stays as it is.
+        if let Some(signed) = &event.signed {
+            hash.text(Some(signed.as_str()));
+        }
         Self(hash.finish())
     }
 

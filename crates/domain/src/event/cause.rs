@@ -1,6 +1,8 @@
 //! Who does something, and from where: what an event tells beside what happened.
 
-use super::Actor;
+use std::sync::Arc;
+
+use super::{Actor, Signed};
 use crate::peer_address::PeerAddress;
 
 /// Who does something, and from where.
@@ -14,18 +16,20 @@ pub struct Cause {
     pub logged_address: Option<PeerAddress>,
     /// The id of the request, as in the log.
     pub request: Option<String>,
+    /// What operators signed to have it done, at the desk.
+    pub signed: Option<Arc<Signed>>,
 }
 
 impl Cause {
     /// Something that nobody sent a request for.
     pub const fn of(actor: Actor) -> Self {
-        Self { actor, address: None, logged_address: None, request: None }
+        Self { actor, address: None, logged_address: None, request: None, signed: None }
     }
 
-    /// The cause of what the server does about the same request by itself.
+    /// The cause of what the server does about the same request by itself. Nobody signed that.
     #[must_use]
     pub fn by_server(&self) -> Self {
-        Self { actor: Actor::Server, ..self.clone() }
+        Self { actor: Actor::Server, signed: None, ..self.clone() }
     }
 }
 

@@ -27,22 +27,7 @@ impl Details {
     /// Adds a text.
     #[must_use]
     pub fn text(self, name: &'static str, value: impl fmt::Display) -> Self {
-        let mut quoted = String::from("\"");
-        for character in value.to_string().chars() {
-            match character {
-                '"' => quoted.push_str("\\\""),
-                '\\' => quoted.push_str("\\\\"),
-                control if control.is_control() => {
-                    for unit in control.encode_utf16(&mut [0; 2]) {
-                        // Writing to a `String` cannot fail.
-                        let _ = write!(quoted, "\\u{unit:04x}");
-                    }
-                }
-                other => quoted.push(other),
-            }
-        }
-        quoted.push('"');
-        self.member(name, &quoted)
+        self.member(name, &quoted(&value.to_string()))
     }
 
     /// Adds a text, if there is one.
@@ -73,6 +58,26 @@ impl Details {
         let _ = write!(self.0, "{comma}\"{name}\":{value}}}");
         self
     }
+}
+
+/// A text as a string of JSON.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            control if control.is_control() => {
+                for unit in control.encode_utf16(&mut [0; 2]) {
+                    // Writing to a `String` cannot fail.
+                    let _ = write!(quoted, "\\u{unit:04x}");
+                }
+            }
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 #[cfg(test)]

@@ -81,6 +81,10 @@ kinds! {
     AdminKeyCreated = "admin_key_created",
     /// A key of the admin interface was revoked.
     AdminKeyRevoked = "admin_key_revoked",
+    /// An operator proposed a change that a second one must sign.
+    ChangeProposed = "change_proposed",
+    /// A proposal was taken back, or was no longer possible.
+    ChangeWithdrawn = "change_withdrawn",
     /// A signing key was made and published.
     KeyAnnounced = "key_announced",
     /// The server began to sign with a key.

@@ -70,8 +70,10 @@ fn complete(response: &mut ServiceResponse<BoxBody>, id: &str) {
     let policy = if is_page { PAGE_POLICY } else { "default-src 'none'; frame-ancestors 'none'" };
     set(header::CONTENT_SECURITY_POLICY, policy);
     set(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
-    if let Ok(value) = HeaderValue::from_str(id) {
-        head.insert(HeaderName::from_static(REQUEST_ID), value);
+    // A page of the desk has the id that it shows.
+    let name = HeaderName::from_static(REQUEST_ID);
+    if let (Ok(value), false) = (HeaderValue::from_str(id), head.contains_key(&name)) {
+        head.insert(name, value);
     }
 }
 

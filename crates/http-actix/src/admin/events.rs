@@ -49,6 +49,9 @@ pub(crate) struct EventBody {
     request: Option<String>,
     /// What else is known, with fixed names for each kind.
     details: BTreeMap<String, Value>,
+    /// What operators signed to have it done, if it was done at the desk: the id of the change and the signatures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signed: Option<BTreeMap<String, Value>>,
     /// Its position among the sealed events. Only of a single event that is sealed.
     #[serde(skip_serializing_if = "Option::is_none")]
     position: Option<u64>,
@@ -185,14 +188,6 @@ fn time_of(query: &Query, name: &str) -> Result<Option<OffsetDateTime>, Problem>
 impl EventBody {
     fn of(event: &Event, position: Option<u64>) -> Self {
         let view = EventView::of(event);
-        let details = match view.details {
-            Value::Object(details) => details.into_iter().collect(),
-            // A text that somebody put there who was not the server.
-            other
-            @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
-                BTreeMap::from([("unreadable".to_owned(), other)])
-            }
-        };
         Self {
             id: view.id,
             at: view.at,
@@ -203,8 +198,19 @@ impl EventBody {
             client: view.client,
             address: view.address,
             request: view.request,
-            details,
+            details: object(view.details),
+            signed: view.signed.map(object),
             position,
+        }
+    }
+}
+
+fn object(value: Value) -> BTreeMap<String, Value> {
+    match value {
+        Value::Object(fields) => fields.into_iter().collect(),
+        // A text that somebody put there who was not the server.
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+            BTreeMap::from([("unreadable".to_owned(), other)])
         }
     }
 }

@@ -50,6 +50,10 @@ pub(crate) enum Action<'a> {
     BeginWalletChange,
     /// Makes the change of wallets with this challenge.
     ChangeWallets { challenge: GrantId },
+    /// Asks for the text of a change at the desk.
+    BeginDeskChange,
+    /// Makes the change at the desk with this challenge.
+    SignDeskChange { challenge: GrantId },
     /// Renames the wallet with this account (CAIP-10), which can be a key's or a contract's.
     RenameWallet { account: &'a str, kind: Option<AccountKind> },
 }
@@ -68,7 +72,8 @@ impl Action<'_> {
             Self::Continue { .. }
             | Self::Deny { .. }
             | Self::EnterDeviceCode
-            | Self::ChangeWallets { .. } => Carrier::Session,
+            | Self::ChangeWallets { .. }
+            | Self::SignDeskChange { .. } => Carrier::Session,
             Self::SignOut { .. }
             | Self::SignInAgain
             | Self::RevokeAccess { .. }
@@ -79,6 +84,7 @@ impl Action<'_> {
             | Self::DeleteAccount
             | Self::DownloadData
             | Self::BeginWalletChange
+            | Self::BeginDeskChange
             | Self::RenameWallet { .. } => Carrier::Login,
         }
     }
@@ -108,6 +114,10 @@ impl Action<'_> {
             Self::BeginWalletChange => form.that_says("begin wallet change"),
             Self::ChangeWallets { challenge } => {
                 form.that_says("change wallets").that_says(challenge.as_uuid())
+            }
+            Self::BeginDeskChange => form.that_says("begin desk change"),
+            Self::SignDeskChange { challenge } => {
+                form.that_says("sign desk change").that_says(challenge.as_uuid())
             }
             Self::RenameWallet { account, kind } => form
                 .that_says("rename wallet")
@@ -227,6 +237,9 @@ mod tests {
             Action::BeginWalletChange,
             Action::ChangeWallets { challenge: one },
             Action::ChangeWallets { challenge: other },
+            Action::BeginDeskChange,
+            Action::SignDeskChange { challenge: one },
+            Action::SignDeskChange { challenge: other },
             Action::RenameWallet { account: "eip155:1:0xA", kind: None },
             Action::RenameWallet { account: "eip155:1:0xA", kind: Some(AccountKind::Key) },
             Action::RenameWallet { account: "eip155:1:0xA", kind: Some(AccountKind::Contract) },

@@ -1,5 +1,5 @@
 //! The session, which is sealed in a cookie: the mark of the browser, pending authorizations with the digests
-//! of their challenges, one change of wallets, and one response that is waiting to be sent to a client.
+//! of their challenges, one change of wallets, one change at the desk, and one response that is waiting to be sent to a client.
 //!
 //! None of it is in the store, so nobody can fill the store with requests. But a browser can send an old
 //! copy. That is why the store guards what must happen only once, and an old copy can only be used to ask for
@@ -10,6 +10,7 @@ mod sealed;
 use actix_session::Session;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_domain::desk::pending::PendingChange;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::response_mode::ResponseMode;
 use countersign_domain::wallet_change::PendingWalletChange;
@@ -17,10 +18,11 @@ use countersign_usecases::steps::answer::ClientAnswer;
 use time::OffsetDateTime;
 
 use crate::error::ApiError;
-use sealed::{SealedAnswer, SealedChange, SealedPending};
+use sealed::{SealedAnswer, SealedChange, SealedDeskChange, SealedPending};
 
 const KEY: &str = "p";
 const CHANGE_KEY: &str = "w";
+const DESK_KEY: &str = "d";
 const ANSWER_KEY: &str = "a";
 const MARK_KEY: &str = "m";
 
@@ -134,7 +136,7 @@ impl Pendings {
             return Ok(());
         }
         let entries = session.entries();
-        let taken = [CHANGE_KEY, ANSWER_KEY, MARK_KEY]
+        let taken = [CHANGE_KEY, DESK_KEY, ANSWER_KEY, MARK_KEY]
             .map(|key| entries.get(key).map_or(0, |text| escaped_size(text)));
         drop(entries);
         let room = taken.into_iter().fold(MAX_PLAIN, usize::saturating_sub);
@@ -207,6 +209,41 @@ pub(crate) fn load_change(session: &Session) -> Result<PendingWalletChange, ApiE
 /// Forgets a change of wallets that was made.
 pub(crate) fn forget_change(session: &Session) {
     forget(session, CHANGE_KEY);
+}
+
+/// Remembers a change at the desk until it is signed. It replaces an earlier one. If there is not enough room,
+/// pending authorizations are dropped, and then what else waits.
+pub(crate) fn save_desk_change(
+    session: &Session,
+    change: &PendingChange,
+    now: OffsetDateTime,
+) -> Result<(), TooLarge> {
+    session.insert(DESK_KEY, SealedDeskChange::seal(change)).map_err(|_| TooLarge)?;
+    let taken = |key: &str| session.entries().get(key).map_or(0, |text| escaped_size(text));
+    for other in [CHANGE_KEY, ANSWER_KEY] {
+        if [CHANGE_KEY, DESK_KEY, ANSWER_KEY, MARK_KEY].map(taken).iter().sum::<usize>() > MAX_PLAIN {
+            session.remove(other);
+        }
+    }
+    if [DESK_KEY, MARK_KEY].map(taken).iter().sum::<usize>() > MAX_PLAIN {
+        return Err(TooLarge);
+    }
+    let pendings = Pendings::load(session, now);
+    if pendings.len() > 0 && pendings.save(session).is_err() {
+        session.remove(KEY);
+    }
+    Ok(())
+}
+
+/// The change at the desk that is waiting for its signature.
+pub(crate) fn load_desk_change(session: &Session) -> Result<PendingChange, ApiError> {
+    let sealed: Option<SealedDeskChange> = session.get(DESK_KEY).ok().flatten();
+    sealed.and_then(SealedDeskChange::open).ok_or_else(ApiError::missing_session)
+}
+
+/// Forgets a change at the desk that was made.
+pub(crate) fn forget_desk_change(session: &Session) {
+    forget(session, DESK_KEY);
 }
 
 /// Saves a response for the page that posts it. It replaces an earlier one, and pending requests make room

@@ -20,6 +20,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::pending::PendingAuthorization;
 use countersign_usecases::Policy;
 use countersign_usecases::account::read_account::read_account;
+use countersign_usecases::desk::recognize_operator::recognize_operator;
 use countersign_usecases::steps::login::AccountError;
 use paperclip::actix::Apiv2Schema;
 use serde::Deserialize;
@@ -36,6 +37,7 @@ use crate::extract::accept::prefers_html;
 use crate::extract::body::Body;
 use crate::extract::origin::require_ours;
 use crate::page::language::Language;
+use crate::settings::DeskPlace;
 use crate::state::AppState;
 use page::Step;
 use trouble::Trouble;
@@ -49,7 +51,7 @@ pub(crate) async fn show(
     let done = Done::of(&request, &state.context.policy.public_url);
     match read_account(&state.context, &state.browser(&request)).await {
         Ok(shown) => {
-            let step = Step { done, ..Step::default() };
+            let step = Step { done, desk: sees_desk(&state, &request).await?, ..Step::default() };
             page::render(&state, &request, &shown, step, StatusCode::OK)
         }
         Err(AccountError::SignedOut) => match done.filter(|done| done.may_end_the_session()) {
@@ -129,6 +131,15 @@ pub(crate) fn back(state: &AppState, done: Option<Done>) -> HttpResponse {
     HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish()
 }
 
+/// Is there a desk at this address, and is whoever is signed in an operator?
+async fn sees_desk(state: &AppState, request: &HttpRequest) -> Result<bool, ApiError> {
+    if state.desk.as_ref().is_none_or(|desk| desk.place != DeskPlace::Public) {
+        return Ok(false);
+    }
+    let operator = recognize_operator(&state.context, &state.browser(request)).await;
+    Ok(operator.map_err(AccountError::Store)?.is_some())
+}
+
 /// Refuses an action. A person whose session has ended can sign in again; a program gets the error.
 fn refuse(state: &AppState, request: &HttpRequest, error: AccountError) -> Result<HttpResponse, ApiError> {
     match error {
@@ -166,6 +177,7 @@ async fn show_again(
     }
     match read_account(&state.context, &state.browser(request)).await {
         Ok(shown) => {
+            let step = Step { desk: sees_desk(state, request).await?, ..step };
             let mut answer = page::render(state, request, &shown, step, error.status)?;
             for (name, value) in error.headers() {
                 answer.headers_mut().insert(name.clone(), value.clone());

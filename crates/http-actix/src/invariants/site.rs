@@ -22,6 +22,7 @@ use countersign_domain::admission::AccessRule;
 use countersign_domain::challenge::TextKey;
 use countersign_domain::client::{ClientOrigin, DisplayMetadata};
 use countersign_domain::client_assertion::AssertionAudience;
+use countersign_domain::desk::operators::DeskPolicy;
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::form_key::FormKey;
 use countersign_domain::id::ClientId;
@@ -45,7 +46,7 @@ use serde_json::{Value, json};
 use crate::limits::connection::ConnectionLimits;
 use crate::server::{edge, routes, sealed_session};
 use crate::state::AppState;
-use crate::{HttpSettings, Registration};
+use crate::{DeskSettings, HttpSettings, Registration};
 
 pub(crate) const ISSUER: &str = "https://auth.example.com";
 /// A resource that is open to every client.
@@ -172,6 +173,8 @@ pub(crate) struct Answer {
     /// Names and values. The value is empty if the cookie is removed.
     pub(crate) cookies: Vec<(String, String)>,
     pub(crate) dpop_nonce: Option<String>,
+    /// All headers, by their names.
+    pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: String,
 }
 
@@ -202,6 +205,12 @@ impl Site {
 
     /// The same server at another address.
     pub(crate) async fn at(issuer: &'static str) -> Self {
+        Self::with(issuer, None).await
+    }
+
+    /// The same server with a desk, perhaps.
+    pub(crate) async fn with(issuer: &'static str, desk: Option<(DeskPolicy, DeskSettings)>) -> Self {
+        let (operators, desk) = desk.unzip();
         let (storage, clock, outside) =
             (Arc::<MemoryStorage>::default(), Arc::<ManualClock>::default(), Arc::<FakeFetcher>::default());
         let shared: Arc<dyn Storage> = Arc::<MemoryStorage>::clone(&storage);
@@ -223,7 +232,7 @@ impl Site {
                 nonces: DpopNonceKey::new([8; 32]),
                 pictures: PictureKey::new([9; 32]),
             },
-            policy: policy(issuer),
+            policy: Policy { desk: operators, ..policy(issuer) },
         };
         let mut clients = Vec::new();
         for kind in Kind::ALL {
@@ -246,6 +255,7 @@ impl Site {
             workers: 1,
             connections: ConnectionLimits { total: 1, of_one_address: 1 },
             own_clock: Arc::<ManualClock>::clone(&clock),
+            desk,
         };
         let key = Key::from(&settings.session_key);
         let ttl = cookie::time::Duration::seconds(context.policy.lifetimes.session.whole_seconds());
@@ -320,6 +330,7 @@ fn policy(issuer: &str) -> Policy {
         synthetic_email: false,
         events: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
         playground: false,
+        desk: None,
     }
 }
 
@@ -331,9 +342,14 @@ async fn read(response: HttpResponse) -> Answer {
     let cookies =
         response.cookies().map(|cookie| (cookie.name().to_owned(), cookie.value().to_owned())).collect();
     let status = response.status().as_u16();
+    let headers = response.headers().iter();
+    let headers = headers.map(|(name, value)| {
+        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+    });
+    let headers = headers.collect();
     let body = to_bytes(response.into_body()).await.unwrap_or_default();
     let body = String::from_utf8_lossy(&body).into_owned();
-    Answer { status, location, cookies, dpop_nonce, body }
+    Answer { status, location, cookies, dpop_nonce, headers, body }
 }
 
 /// Registers a client of this kind, or publishes its document.

@@ -12,6 +12,10 @@ use crate::page::name::Name;
 /// page begins.
 const KEPT: [&str; 6] = ["request", "another", "done", "token", "user_code", "after"];
 
+/// Those that the desk's lists keep too: what they are filtered by, and what was searched for.
+const KEPT_AT_THE_DESK: [&str; 10] =
+    ["blocked", "client", "group", "kind", "limit", "q", "since", "type", "until", "user"];
+
 /// No value that we write into a query is longer.
 const MAX_KEPT: usize = 64;
 
@@ -36,10 +40,10 @@ impl Menu {
     }
 
     /// The menu of a page, if its choice can lead back to the same page.
-    pub(crate) fn of(request: &HttpRequest, name: Name, base: &str) -> Option<Self> {
+    pub(crate) fn of(request: &HttpRequest, page: Name, base: &str) -> Option<Self> {
         let is_read = [Method::GET, Method::HEAD].contains(request.method());
         let query = request.query_string();
-        let can_be_read_again = match name {
+        let can_be_read_again = match page {
             // This page is also the response to forms, whose URL is another one.
             Name::Auth => true,
             // These pages are shown only once.
@@ -52,6 +56,7 @@ impl Menu {
             | Name::AccountEvents
             | Name::AccountWallet
             | Name::Continue
+            | Name::Desk(_)
             | Name::Device
             | Name::DeviceDone
             | Name::Docs
@@ -61,15 +66,22 @@ impl Menu {
             | Name::Verify => is_read,
         };
         let pairs = url::form_urlencoded::parse(query.as_bytes());
+        let at_the_desk = if matches!(page, Name::Desk(_)) { KEPT_AT_THE_DESK.len() } else { 0 };
+        let most = KEPT.len() + at_the_desk;
         can_be_read_again.then(|| Self {
             action: (!is_read).then(|| format!("{base}/auth")),
             keep: pairs
-                .filter(|(name, value)| KEPT.contains(&name.as_ref()) && value.len() <= MAX_KEPT)
-                .take(KEPT.len())
+                .filter(|(name, value)| is_kept(&page, name) && value.len() <= MAX_KEPT)
+                .take(most)
                 .map(|(name, value)| Field { name: name.into_owned(), value: value.into_owned() })
                 .collect(),
         })
     }
+}
+
+/// Does a change of language on this page keep the parameter?
+fn is_kept(page: &Name, parameter: &str) -> bool {
+    KEPT.contains(&parameter) || matches!(page, Name::Desk(_)) && KEPT_AT_THE_DESK.contains(&parameter)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub(crate) enum Name {
     AccountWallet,
     Auth,
     Continue,
+    Desk(DeskPage),
     Device,
     DeviceDone,
     Docs,
@@ -22,6 +23,62 @@ pub(crate) enum Name {
     Verify,
 }
 
+/// A page of the desk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DeskPage {
+    Access,
+    AdminKeys,
+    Change,
+    Client,
+    Clients,
+    Done,
+    Event,
+    Events,
+    Group,
+    Groups,
+    Keys,
+    Overview,
+    People,
+    Person,
+    Proposal,
+    Proposals,
+    Refused,
+    Resources,
+    Search,
+    Stale,
+    Wallet,
+    Wallets,
+}
+
+impl DeskPage {
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Access => "desk-access.html",
+            Self::AdminKeys => "desk-admin-keys.html",
+            Self::Change => "desk-change.html",
+            Self::Client => "desk-client.html",
+            Self::Clients => "desk-clients.html",
+            Self::Done => "desk-done.html",
+            Self::Event => "desk-event.html",
+            Self::Events => "desk-events.html",
+            Self::Group => "desk-group.html",
+            Self::Groups => "desk-groups.html",
+            Self::Keys => "desk-keys.html",
+            Self::Overview => "desk-overview.html",
+            Self::People => "desk-people.html",
+            Self::Person => "desk-person.html",
+            Self::Proposal => "desk-proposal.html",
+            Self::Proposals => "desk-proposals.html",
+            Self::Refused => "desk-refused.html",
+            Self::Resources => "desk-resources.html",
+            Self::Search => "desk-search.html",
+            Self::Stale => "desk-stale.html",
+            Self::Wallet => "desk-wallet.html",
+            Self::Wallets => "desk-wallets.html",
+        }
+    }
+}
+
 impl Name {
     pub(super) const fn file(self) -> &'static str {
         match self {
@@ -31,6 +88,7 @@ impl Name {
             Self::AccountWallet => "account-wallet.html",
             Self::Auth => "auth.html",
             Self::Continue => "continue.html",
+            Self::Desk(page) => page.file(),
             Self::Device => "device.html",
             Self::DeviceDone => "device-done.html",
             Self::Docs => "docs.html",
@@ -54,6 +112,7 @@ impl Name {
             | Self::AccountEmail
             | Self::AccountWallet
             | Self::Auth
+            | Self::Desk(_)
             | Self::Device
             | Self::Docs
             | Self::FormPost

@@ -40,6 +40,9 @@ struct Embedded;
 /// The template that every page extends.
 const FRAME: &str = "base.html";
 
+/// What the names of the desk's pages begin with.
+const DESK: &str = "desk-";
+
 /// A page, a text or an asset cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
@@ -103,6 +106,8 @@ pub(crate) struct Site<'a> {
 pub(crate) struct Features {
     pub(crate) account: bool,
     pub(crate) playground: bool,
+    /// Is there a desk? Its pages are compiled only then.
+    pub(crate) desk: bool,
     pub(crate) dev: bool,
     /// Is the server there to be tried out, with `serve --dev` or because only its own machine reaches it?
     /// Then every page links to what developers need. Customers do not need that.
@@ -160,7 +165,8 @@ impl Templates {
         let mut pages = Vec::new();
         let mut replaced = BTreeSet::new();
         let mut sources = BTreeMap::new();
-        for file in Embedded::iter().filter(|file| !file.starts_with(texts::FOLDER)) {
+        let is_wanted = |file: &str| site.features.desk || !file.starts_with(DESK);
+        for file in Embedded::iter().filter(|file| !file.starts_with(texts::FOLDER) && is_wanted(file)) {
             let theirs = folder.replacement(&file);
             let is_theirs = theirs.is_some();
             let ours = || Embedded::get(&file).map(|file| file.data);
@@ -313,8 +319,17 @@ impl Choice {
 }
 
 /// The pages whose forms have a secret ([`crate::browser::forms`]).
-const WITH_SECRETS: [&str; 6] =
-    ["account.html", "account-email.html", "account-wallet.html", "auth.html", "device.html", "logout.html"];
+const WITH_SECRETS: [&str; 9] = [
+    "account.html",
+    "account-email.html",
+    "account-wallet.html",
+    "auth.html",
+    "desk-change.html",
+    "desk-form.html",
+    "desk-proposal.html",
+    "device.html",
+    "logout.html",
+];
 
 /// Refuses a page of the operator's if we would refuse its forms. It is better to find out at the start than
 /// when a user presses a button.
@@ -337,7 +352,7 @@ fn refuse_outdated(file: &str, page: &str) -> Result<(), TemplateError> {
 /// Reads an operator's folder as the server does at start. The returned warnings do not stop the server.
 pub fn check_templates(folder: &Path, modules: &[PageModule]) -> Result<Vec<String>, TemplateError> {
     let folder = Folder::read(Some(folder))?;
-    let features = Features { account: true, playground: true, dev: false, trial: true };
+    let features = Features { account: true, playground: true, desk: true, dev: false, trial: true };
     let site = Site { host: "", base: "", features, address_hints: &[], contract_chains: &[] };
     let templates = Templates::with(&folder, site, modules)?;
     let known = Known { texts: templates.texts.tree(Language::English), assets: &templates.paths };

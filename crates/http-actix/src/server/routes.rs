@@ -3,9 +3,11 @@
 use actix_session::SessionMiddleware;
 use actix_session::storage::CookieSessionStore;
 use actix_web::http::Method;
+use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpResponse, Resource, Route, guard};
 
+use crate::desk;
 use crate::endpoint::account::{pictures, wallets};
 use crate::endpoint::sign_in::{
     answer, auth_page, authorize, challenge, continue_session, deny, device, device_authorization, login,
@@ -16,6 +18,7 @@ use crate::endpoint::tokens::{introspect, revoke, token, userinfo};
 use crate::endpoint::{account, clients};
 use crate::error::ApiError;
 use crate::openapi;
+use crate::settings::DeskPlace;
 use crate::state::AppState;
 
 /// A path with all its methods. All of them are in the OpenAPI document, and a test compares the two.
@@ -236,6 +239,13 @@ pub(crate) fn configure(
         let number = RouteNumber(WITHOUT_SESSION.len() + place);
         scope.service(resource(endpoint.path, &endpoint, number))
     });
+    let with_session = match state.desk.as_ref().map(|desk| desk.place) {
+        Some(DeskPlace::Public) => {
+            let nowhere = desk::Nowhere(|| ApiError::not_found().into());
+            with_session.service(desk::scope(desk::PATH, nowhere).wrap(from_fn(desk::admit)))
+        }
+        Some(DeskPlace::Private) | None => with_session,
+    };
     config.service(with_session.wrap(session));
     // Paths that are not below our own.
     config.default_service(not_found());
@@ -306,12 +316,17 @@ mod tests {
     #[test]
     fn f_02_every_endpoint_that_changes_something_has_a_row_that_says_what_carries_it() {
         let endpoints = WITHOUT_SESSION.into_iter().chain(WITH_SESSION);
+        let endpoints = endpoints.map(|Endpoint { path, allow, .. }| (path.to_owned(), allow));
+        let desk =
+            desk::PLACES.into_iter().map(|place| (format!("{}{}", desk::PATH, place.path), place.allow));
         let wanted: BTreeSet<String> = endpoints
-            .flat_map(|Endpoint { path, allow, .. }| {
+            .chain(desk)
+            .flat_map(|(path, allow)| {
+                let changed_by_reading = CHANGED_BY_READING.contains(&path.as_str());
                 allow.split(", ").filter_map(move |method| {
                     let changes = match method {
                         "OPTIONS" | "HEAD" => false,
-                        "GET" => CHANGED_BY_READING.contains(&path),
+                        "GET" => changed_by_reading,
                         _ => true,
                     };
                     changes.then(|| format!("{method} {path}"))

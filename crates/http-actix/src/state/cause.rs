@@ -19,6 +19,7 @@ impl AppState {
             address: shown(self.context.policy.events.whole_addresses),
             logged_address: shown(self.logs_whole_addresses),
             request: Reference::of(request),
+            signed: None,
         }
     }
 }

@@ -251,6 +251,8 @@ impl Happened {
             | EventKind::ResourceDeleted
             | EventKind::AdminKeyCreated
             | EventKind::AdminKeyRevoked
+            | EventKind::ChangeProposed
+            | EventKind::ChangeWithdrawn
             | EventKind::KeyAnnounced
             | EventKind::KeyActivated
             | EventKind::KeyRetired

@@ -37,6 +37,7 @@ impl EventPolicy {
             address: cause.address,
             request: cause.request.clone(),
             details: Details::default(),
+            signed: cause.signed.as_deref().cloned(),
         });
         rest(&mut event);
         Some(event)

@@ -78,6 +78,9 @@ pub struct EventView {
     pub request: Option<String>,
     /// What else is known.
     pub details: Value,
+    /// What operators signed to have it done, if it was done at the desk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signed: Option<Value>,
 }
 
 impl EventView {
@@ -93,14 +96,14 @@ impl EventView {
             client: event.client.map(|client| client.to_string()),
             address: event.address.map(|address| address.to_string()),
             request: event.request.clone(),
-            details: details(event),
+            details: stored(event.details.as_str()),
+            signed: event.signed.as_ref().map(|signed| stored(signed.as_str())),
         }
     }
 }
 
 /// A stored text that is not JSON is shown as a text.
-fn details(event: &Event) -> Value {
-    let text = event.details.as_str();
+fn stored(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
 

@@ -1,10 +1,14 @@
-//! Fresh events are sealed: they get positions and a checkpoint that the server signs.
+//! Fresh events are sealed: they get positions and a checkpoint that the server signs. What happened on which day is
+//! counted with it.
+
+use std::collections::BTreeMap;
 
 use countersign_domain::checkpoint::{
     Checkpoint, Digest256, MAX_EVENTS, Salt, SealedEvent, SignedCheckpoint, merkle_root,
 };
-use countersign_domain::event::Event;
-use countersign_ports::{EntropyExt, SealEvents, Sealed, SignerError, StoreError};
+use countersign_domain::event::{Event, EventKind};
+use countersign_ports::{DayCount, EntropyExt, SealEvents, Sealed, SignerError, StoreError};
+use time::{Date, UtcOffset};
 
 use crate::Context;
 
@@ -55,6 +59,7 @@ pub(super) async fn seal(
     kept_from: u64,
 ) -> Result<Option<SignedCheckpoint>, SealError> {
     let first = last.map_or(FIRST, |last| last.checkpoint.next());
+    let counts = count(&fresh);
     let events: Vec<_> = (first..)
         .zip(fresh)
         .map(|(position, event)| SealedEvent::seal(position, event, Salt::new(context.entropy.bytes())))
@@ -72,9 +77,26 @@ pub(super) async fn seal(
     };
     let jws = context.signer.sign_checkpoint(&checkpoint).await?;
     let signed = SignedCheckpoint { checkpoint, jws };
-    let command = SealEvents { checkpoint: signed.clone(), events };
+    let command = SealEvents { checkpoint: signed.clone(), events, counts };
     Ok(match context.storage.seal_events(command).await? {
         Sealed::Sealed => Some(signed),
         Sealed::Stale => None,
     })
+}
+
+/// Counts events by day, kind, and family of the wallet.
+fn count(events: &[Event]) -> Vec<DayCount> {
+    let mut counts: BTreeMap<(Date, EventKind, &str), u64> = BTreeMap::new();
+    for event in events {
+        let day = event.id.at_time().to_offset(UtcOffset::UTC).date();
+        let family = event.wallet.as_ref().map_or("", |wallet| wallet.family.as_str());
+        *counts.entry((day, event.kind, family)).or_default() += 1;
+    }
+    let counted = counts.into_iter().map(|((day, kind, family), count)| DayCount {
+        day,
+        kind,
+        family: family.to_owned(),
+        count,
+    });
+    counted.collect()
 }

@@ -1,12 +1,13 @@
 //! All events and checkpoints are verified: nothing was altered, removed, added or moved since it was sealed.
 //!
 //! First the chain of checkpoints is walked, from the first to the last, whose signature must be that of a key
-//! that the server still has. Then the events are read, and compared with what the checkpoints seal. Only a few
-//! thousand rows are in memory at a time.
+//! that the server still has. Then the events are read, and compared with what the checkpoints seal; and what
+//! operators signed at the desk is verified. Only a few thousand rows are in memory at a time.
 
 mod chain;
 mod contents;
 mod pseudonyms;
+mod signatures;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,6 +19,7 @@ use countersign_ports::{EventStore, StoreError, TokenSigner};
 
 use chain::walk_chain;
 use contents::compare_contents;
+pub use signatures::Signatures;
 
 /// The rows that are read at a time.
 const PAGE: u32 = 1_000;
@@ -44,6 +46,10 @@ pub struct Verified {
     pub keys_gone: u64,
     /// Events that are not sealed yet. Nothing is known about these.
     pub fresh: u64,
+    /// Valid signatures of operators under what they changed at the desk.
+    pub signatures: u64,
+    /// Signatures of operators that cannot be checked without asking a chain.
+    pub signatures_unchecked: u64,
 }
 
 /// Why events are not as they were sealed, or could not be verified.
@@ -95,8 +101,30 @@ pub enum Finding {
         /// What is wrong with it.
         problem: String,
     },
-    /// The person, the wallet or the address of this event was altered.
+    /// The person, the wallet, the address or what was signed of this event was altered.
     PersonAltered {
+        /// The event.
+        event: EventId,
+    },
+    /// An operator's wallet is said to have made this change, and no signature shows it.
+    Unsigned {
+        /// The event.
+        event: EventId,
+    },
+    /// What operators signed for this change cannot be read.
+    SignedUnreadable {
+        /// The event.
+        event: EventId,
+    },
+    /// What operators signed is not what this event tells.
+    SignedOtherwise {
+        /// The event.
+        event: EventId,
+        /// What was signed instead.
+        what: &'static str,
+    },
+    /// No operator signed the text of this change.
+    SignatureInvalid {
         /// The event.
         event: EventId,
     },
@@ -146,7 +174,22 @@ impl fmt::Display for Broken {
                 write!(f, "the event at position {position} was altered: {problem}")
             }
             Finding::PersonAltered { event } => {
-                write!(f, "the person, the wallet or the address of event {event} was altered")
+                write!(
+                    f,
+                    "the person, the wallet or the address of event {event} was altered, or what was signed for it"
+                )
+            }
+            Finding::Unsigned { event } => {
+                write!(f, "event {event} tells of an operator's change, and nobody signed it")
+            }
+            Finding::SignedUnreadable { event } => {
+                write!(f, "what was signed for event {event} cannot be read: it was altered")
+            }
+            Finding::SignedOtherwise { event, what } => {
+                write!(f, "what was signed for event {event} is not what it tells: it was signed for {what}")
+            }
+            Finding::SignatureInvalid { event } => {
+                write!(f, "a signature under event {event} is not valid: its wallet did not sign this text")
             }
             Finding::EventsAltered { first, last } if first == last => {
                 write!(f, "the event at position {first} was altered")
@@ -176,9 +219,10 @@ impl std::error::Error for Broken {}
 pub async fn verify_events(
     storage: &(impl EventStore + ?Sized),
     signer: &dyn TokenSigner,
+    signatures: Signatures<'_>,
     saved: &BTreeMap<u64, Digest256>,
     mut tell: impl FnMut(Progress),
 ) -> Result<Verified, VerifyError> {
     let chain = walk_chain(storage, signer, saved, &mut tell).await?;
-    compare_contents(storage, chain, &mut tell).await
+    compare_contents(storage, signatures, chain, &mut tell).await
 }

@@ -6,6 +6,7 @@ mod of_people;
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use countersign_domain::event::{Actor, Event, EventKind, EventPerson};
 use countersign_domain::id::{ClientId, EventId, UserId};
@@ -57,10 +58,10 @@ impl Told {
 
 impl From<Event> for Told {
     fn from(event: Event) -> Self {
-        let Event { id: _, kind, actor, person, wallet, client, address, request, details } = event;
+        let Event { id: _, kind, actor, person, wallet, client, address, request, details, signed } = event;
         Self {
             kind,
-            cause: Cause { actor, address, logged_address: None, request },
+            cause: Cause { actor, address, logged_address: None, request, signed: signed.map(Arc::new) },
             person,
             wallet: wallet.map(|wallet| wallet.caip10()),
             client,

@@ -13,6 +13,7 @@ use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::client::Client;
 use countersign_domain::consent::Consent;
 use countersign_domain::declaration::Declaration;
+use countersign_domain::desk::proposal::Proposal;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
 use countersign_domain::event::{Event, Pseudonym};
@@ -33,22 +34,23 @@ use countersign_ports::{
     AccessEnded, Account, AccountStore, AddSigningKey, AdminKeyCreated, AdminKeyStore, AdvancePush,
     BeginDevice, BeginPush, BeginRequest, BlockPut, BlockStore, BlockedWallet, ChangeAccess, ChangeMember,
     ChangeResources, CheckpointAt, ClientStore, Clock, CompleteLogin, ConfirmEmail, ContinueSession,
-    CountedGroup, CreateAdminKey, CreateGroup, CreateResource, DeclarationStore, DeleteAccount, DeleteClient,
-    DeleteGroup, DeleteResource, DenyDevice, DeviceBegun, DeviceDenied, DocumentsForgotten, EmailPut,
-    EndAccess, EndSession, EndSessions, EventAt, EventFilter, EventPage, EventPush, EventPushStore,
-    EventStore, FindUses, ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent,
-    GroupCreated, GroupMember, GroupStore, IfClientUnchanged, IfGroupUnchanged, IfResourceUnchanged,
-    IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet, LinkedWallet, LoginCompleted, LoginStore,
-    MemberAdded, MemberCursor, NameWallet, OpenSession, PeopleFilter, PeopleStore, Person, PersonListed,
-    PurgeExpired, Purged, PutBlock, PutDeclarations, PutEmail, RedeemCode, Redeemed, RegisterClient,
-    Registered, RemoveBlock, RemoveSigningKey, ReplayStore, RequestBegun, RequestStore, ResourceCreated,
-    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
+    CountedGroup, CreateAdminKey, CreateGroup, CreateResource, DayCount, DeclarationStore, DeleteAccount,
+    DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeskStore, DeviceBegun, DeviceDenied,
+    DocumentsForgotten, EmailPut, EndAccess, EndProposal, EndSession, EndSessions, EventAt, EventFilter,
+    EventPage, EventPush, EventPushStore, EventStore, FindUses, ForgetDeclarations, ForgetDocuments,
+    ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore, IfClientUnchanged,
+    IfGroupUnchanged, IfResourceUnchanged, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
+    LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
+    PeopleFilter, PeopleStore, Person, PersonListed, ProposalPage, PurgeExpired, Purged, PutBlock,
+    PutDeclarations, PutEmail, PutProposal, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
+    RemoveSigningKey, ReplayStore, Replica, RequestBegun, RequestStore, ResourceCreated, ResourceStore,
+    ResourceUpdated, ResourceUses, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken,
+    Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
     SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease,
-    TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, UpdateClient, UpdateResource, Upkeep,
-    WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
+    TakeProposal, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, UpdateClient, UpdateResource,
+    Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
 };
-use time::OffsetDateTime;
+use time::{Date, OffsetDateTime};
 
 use super::world::World;
 
@@ -426,4 +428,18 @@ breakable!(EventStore {
     count_events_of(pseudonym: Pseudonym) -> u64;
     forget_events(command: ForgetEvents) -> u64;
     take_lease(command: TakeLease) -> bool;
+});
+
+breakable!(DeskStore {
+    put_proposal(command: PutProposal) -> bool;
+    find_proposal(id: GrantId) -> Option<Proposal>;
+    list_proposals(page: ProposalPage) -> Vec<Proposal>;
+    take_proposal(command: TakeProposal) -> bool;
+    end_proposal(command: EndProposal) -> bool;
+    forget_proposals(before: OffsetDateTime, limit: u32) -> u64;
+    events_of_request(request: &str, limit: u32) -> Vec<Event>;
+    day_counts(since: Date) -> Vec<DayCount>;
+    count_sessions(now: OffsetDateTime, at_most: u32) -> u32;
+    note_replica(replica: Replica, forget_before: OffsetDateTime) -> ();
+    replicas(since: OffsetDateTime) -> Vec<Replica>;
 });

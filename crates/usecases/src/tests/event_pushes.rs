@@ -108,6 +108,7 @@ async fn happen(world: &World, persons: &[u8]) -> Vec<EventId> {
             address: None,
             request: Some("request-1".to_owned()),
             details: Details::default().flag("first", true),
+            signed: None,
         };
         ids.push(event.id);
         world.storage.record_event(event).await.unwrap();

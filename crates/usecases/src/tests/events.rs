@@ -19,9 +19,12 @@ use time::Duration;
 use crate::Context;
 use crate::events::retire_events::{Retired, retire_events};
 use crate::events::seal_events::{SealedRound, seal_events};
-use crate::events::verify_events::{Broken, Finding, Verified, VerifyError, verify_events};
+use crate::events::verify_events::{Broken, Finding, Signatures, Verified, VerifyError, verify_events};
 use crate::tests::breakable::{break_after, world as breakable_world};
-use crate::tests::world::{World, toy};
+use crate::tests::world::{ToyWallets, World, toy};
+
+/// Toy wallets sign for the server of these tests.
+const SIGNATURES: Signatures<'static> = Signatures { wallets: &ToyWallets, authority: "auth.example.com" };
 
 const RETENTION: Duration = Duration::days(90);
 
@@ -40,6 +43,7 @@ fn event(context: &Context, person: UserId) -> Event {
         address: None,
         request: None,
         details: Details::default(),
+        signed: None,
     }
 }
 
@@ -56,7 +60,7 @@ async fn seal(world: &World, events: u32) {
 }
 
 async fn verify(store: &(impl EventStore + ?Sized)) -> Result<Verified, Broken> {
-    match verify_events(store, &FakeSigner, &BTreeMap::new(), |_| {}).await {
+    match verify_events(store, &FakeSigner, SIGNATURES, &BTreeMap::new(), |_| {}).await {
         Ok(verified) => Ok(verified),
         Err(VerifyError::Broken(broken)) => Err(broken),
         Err(VerifyError::Store(error)) => panic!("{error}"),
@@ -426,11 +430,12 @@ async fn an_end_that_was_cut_off_is_found_by_a_saved_checkpoint() {
     let (_, copy) = three_checkpoints().await;
     let saved: BTreeMap<u64, Digest256> =
         copy.checkpoints.iter().map(|signed| (signed.checkpoint.number, signed.hash())).collect();
-    let against = async |store: &Tampered| match verify_events(store, &FakeSigner, &saved, |_| {}).await {
-        Err(VerifyError::Broken(broken)) => Some(broken),
-        Ok(_) => None,
-        Err(VerifyError::Store(error)) => panic!("{error}"),
-    };
+    let against =
+        async |store: &Tampered| match verify_events(store, &FakeSigner, SIGNATURES, &saved, |_| {}).await {
+            Err(VerifyError::Broken(broken)) => Some(broken),
+            Ok(_) => None,
+            Err(VerifyError::Store(error)) => panic!("{error}"),
+        };
     assert_eq!(against(&copy).await, None);
 
     let mut cut = copy.clone();

@@ -68,7 +68,7 @@ pub(super) fn as_client() -> Cause {
 }
 
 /// A family whose address is `toy-name` and whose signature is a sentence.
-struct ToyWallets;
+pub(super) struct ToyWallets;
 
 #[async_trait]
 impl WalletVerifier for ToyWallets {
@@ -175,6 +175,7 @@ impl World {
                 assertion_audience: AssertionAudience::default(),
                 events: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
                 playground: false,
+                desk: None,
             },
         };
         Self { context, storage, clock, outside }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::challenge::{ChallengeDigest, IssuedChallenge};
+use countersign_domain::desk::pending::{Fact, FactName, PendingChange};
 use countersign_domain::device::UserCode;
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::key_thumbprint::KeyThumbprint;
@@ -281,6 +282,41 @@ impl SealedChange {
             change,
             signer: signer.open(),
             other: other.open(),
+        })
+    }
+}
+
+/// A change at the desk in the cookie: its challenge, the wallet that signs, the proposal, whether a second
+/// operator must sign too, and what its subject was.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SealedDeskChange(
+    SealedChallenge,
+    SealedAccount,
+    Option<String>,
+    bool,
+    Vec<(String, String)>,
+);
+
+impl SealedDeskChange {
+    pub(super) fn seal(change: &PendingChange) -> Self {
+        Self(
+            SealedChallenge::seal(&change.challenge),
+            SealedAccount::seal(&change.signer),
+            change.proposal.map(|id| encode(id.as_uuid())),
+            change.needs_second,
+            change.seen.iter().map(|fact| (fact.name.name().to_owned(), fact.value.clone())).collect(),
+        )
+    }
+
+    pub(super) fn open(self) -> Option<PendingChange> {
+        let Self(challenge, signer, proposal, needs_second, seen) = self;
+        let fact = |(name, value): (String, String)| Some(Fact { name: FactName::parse(&name)?, value });
+        Some(PendingChange {
+            challenge: challenge.open()?,
+            signer: signer.open(),
+            proposal: opened(proposal, |id| uuid(id).map(GrantId::from_uuid))?,
+            needs_second,
+            seen: seen.into_iter().map(fact).collect::<Option<_>>()?,
         })
     }
 }

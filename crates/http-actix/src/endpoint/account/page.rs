@@ -30,6 +30,8 @@ pub(super) struct Step<'a> {
     pub(super) email: Option<&'a str>,
     /// The same for the name of a wallet.
     pub(super) wallet_name: Option<TypedName<'a>>,
+    /// Is the person an operator, so that the page links to the desk?
+    pub(super) desk: bool,
 }
 
 /// A name that the person typed for one of their wallets.
@@ -62,6 +64,8 @@ struct AccountPage<'a> {
     sends_mail: bool,
     done: Option<Said>,
     trouble: Option<Said>,
+    /// Does the page link to the desk?
+    desk: bool,
     forms: FormSecrets,
 }
 
@@ -215,6 +219,7 @@ pub(super) fn render(
         sends_mail: shown.sends_mail,
         done: done.map(|done| Said { name: done.name(), text: text(done.key()) }),
         trouble: step.trouble.map(|trouble| Said { name: trouble.name(), text: text(trouble.key()) }),
+        desk: step.desk,
         forms: FormSecrets::of(&forms),
     };
     state.pages.show(request, language, Name::Account, status, &page)

@@ -126,7 +126,9 @@ fn text(
         account_kind,
         chain_id,
         signer_kind: match purpose {
-            Purpose::Link { .. } | Purpose::Join { .. } | Purpose::Unlink { .. } => account.kind(),
+            Purpose::Link { .. } | Purpose::Join { .. } | Purpose::Unlink { .. } | Purpose::Change { .. } => {
+                account.kind()
+            }
             Purpose::SignIn { .. } | Purpose::Device { .. } | Purpose::Account | Purpose::Program { .. } => {
                 None
             }

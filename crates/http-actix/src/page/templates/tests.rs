@@ -27,7 +27,7 @@ impl Site<'static> {
     pub(crate) const EXAMPLE: Self = Self {
         host: "auth.example",
         base: "",
-        features: Features { account: true, playground: false, dev: false, trial: false },
+        features: Features { account: true, playground: false, desk: true, dev: false, trial: false },
         address_hints: &[],
         contract_chains: &[],
     };
@@ -109,7 +109,7 @@ fn a_page_says_its_language_and_direction_and_offers_the_others() {
 #[test]
 fn the_playground_and_the_banner_are_there_only_where_they_are_switched_on() {
     let home = |playground, dev| {
-        let features = Features { account: true, playground, dev, trial: true };
+        let features = Features { account: true, playground, desk: false, dev, trial: true };
         let templates = Templates::load(None, Site { features, ..Site::EXAMPLE }, &MODULES).unwrap();
         shown(&templates, Language::English, Name::Home, &json!({"issuer": "https://auth.example"}))
     };
@@ -122,7 +122,7 @@ fn the_playground_and_the_banner_are_there_only_where_they_are_switched_on() {
 #[test]
 fn customers_see_no_links_for_developers_unless_the_server_is_a_trial() {
     let sign_in = |trial| {
-        let features = Features { account: true, playground: true, dev: false, trial };
+        let features = Features { account: true, playground: true, desk: false, dev: false, trial };
         let templates = Templates::load(None, Site { features, ..Site::EXAMPLE }, &MODULES).unwrap();
         shown(&templates, Language::English, Name::Auth, &page(&json!({})))
     };

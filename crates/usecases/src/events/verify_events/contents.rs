@@ -5,10 +5,12 @@ use countersign_ports::{CheckpointAt, EventAt, EventStore, StoreError};
 
 use super::chain::Chain;
 use super::pseudonyms::Pseudonyms;
+use super::signatures::{Signatures, judge_signatures};
 use super::{Broken, Finding, PAGE, Progress, Verified, VerifyError};
 
 pub(super) async fn compare_contents(
     storage: &(impl EventStore + ?Sized),
+    signatures: Signatures<'_>,
     chain: Chain,
     tell: &mut impl FnMut(Progress),
 ) -> Result<Verified, VerifyError> {
@@ -41,6 +43,9 @@ pub(super) async fn compare_contents(
                 Compared::Holds(sealed) => {
                     for event in &sealed {
                         pseudonyms.judge(storage, event).await?.map_err(broken)?;
+                        let checked = judge_signatures(signatures, &event.event).await.map_err(broken)?;
+                        verified.signatures += checked.valid;
+                        verified.signatures_unchecked += checked.unchecked;
                     }
                     verified.progress.events += u64::from(checkpoint.events);
                 }

@@ -51,6 +51,7 @@ fn event(world: &World, user: UserId, kind: EventKind) -> Event {
         address: None,
         request: Some("a-request".to_owned()),
         details: Details::default(),
+        signed: None,
     }
 }
 
@@ -189,6 +190,7 @@ async fn nobody_else_s_address_is_shown() {
         actor: Actor::Client,
         address,
         details: Details::default().text("reason", "client_request"),
+        signed: None,
         ..event(&world, visitor.user, EventKind::GrantRevoked)
     };
     let of_key = Event {

@@ -1,0 +1,133 @@
+//! What the desk keeps: proposals, what happened on which day, and replicas.
+
+use async_trait::async_trait;
+use countersign_domain::desk::proposal::{Proposal, ProposalState};
+use countersign_domain::event::Event;
+use countersign_domain::id::{GrantId, UserId};
+use countersign_ports::{
+    DayCount, DeskStore, EndProposal, ProposalPage, PutProposal, Replica, StoreError, TakeProposal,
+};
+use time::{Date, OffsetDateTime};
+
+use super::{MemoryStorage, Tables, count, count_of};
+
+#[async_trait]
+impl DeskStore for MemoryStorage {
+    async fn put_proposal(&self, command: PutProposal) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let PutProposal { proposal, event } = command;
+        if let Some(present) = tables.proposals.get(&proposal.id) {
+            return Ok(present.user == proposal.user && present.first == proposal.first);
+        }
+        tables.proposals.insert(proposal.id, proposal);
+        tables.record(event);
+        Ok(true)
+    }
+
+    async fn find_proposal(&self, id: GrantId) -> Result<Option<Proposal>, StoreError> {
+        Ok(self.tables().proposals.get(&id).cloned())
+    }
+
+    async fn list_proposals(&self, page: ProposalPage) -> Result<Vec<Proposal>, StoreError> {
+        let tables = self.tables();
+        let newest_first = tables.proposals.values().rev();
+        let later = newest_first.filter(|proposal| page.after.is_none_or(|after| proposal.id < after));
+        Ok(later.take(count(page.limit)).cloned().collect())
+    }
+
+    async fn take_proposal(&self, command: TakeProposal) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let TakeProposal { id, now, user, signed } = command;
+        let Some(proposal) = tables.proposals.get_mut(&id) else { return Ok(false) };
+        let second = Some((user, signed));
+        if proposal.waits(now) && proposal.user != user {
+            (proposal.state, proposal.second) = (ProposalState::Taken, second);
+            return Ok(true);
+        }
+        Ok(proposal.state == ProposalState::Taken && proposal.second == second)
+    }
+
+    async fn end_proposal(&self, command: EndProposal) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let EndProposal { id, from, to, event, .. } = command;
+        let Some(proposal) = tables.proposals.get_mut(&id) else { return Ok(false) };
+        if proposal.state != from {
+            return Ok(proposal.state == to);
+        }
+        proposal.state = to;
+        tables.record(event);
+        Ok(true)
+    }
+
+    async fn forget_proposals(&self, before: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
+        let mut tables = self.tables();
+        let mut old: Vec<_> =
+            tables.proposals.values().map(|proposal| (proposal.expires_at, proposal.id)).collect();
+        old.retain(|(expires_at, _)| *expires_at < before);
+        old.sort_unstable();
+        old.truncate(count(limit));
+        for (_, id) in &old {
+            tables.proposals.remove(id);
+        }
+        Ok(count_of(old.len()))
+    }
+
+    async fn events_of_request(&self, request: &str, limit: u32) -> Result<Vec<Event>, StoreError> {
+        let tables = self.tables();
+        let named = tables.all_events().filter(|event| event.request.as_deref() == Some(request));
+        let mut events: Vec<_> = named.cloned().collect();
+        events.sort_by_key(|event| event.id);
+        events.truncate(count(limit));
+        Ok(events)
+    }
+
+    async fn day_counts(&self, since: Date) -> Result<Vec<DayCount>, StoreError> {
+        let tables = self.tables();
+        Ok(tables.day_counts.values().filter(|counted| counted.day >= since).cloned().collect())
+    }
+
+    async fn count_sessions(&self, now: OffsetDateTime, at_most: u32) -> Result<u32, StoreError> {
+        let tables = self.tables();
+        let valid = tables.sessions.values().filter(|session| now < session.expires_at).count();
+        Ok(u32::try_from(valid).unwrap_or(u32::MAX).min(at_most))
+    }
+
+    async fn note_replica(&self, replica: Replica, forget_before: OffsetDateTime) -> Result<(), StoreError> {
+        let mut tables = self.tables();
+        if tables.replicas.get(&replica.id).is_none_or(|known| known.seen_at <= replica.seen_at) {
+            tables.replicas.insert(replica.id, replica);
+        }
+        tables.replicas.retain(|_, replica| replica.seen_at >= forget_before);
+        Ok(())
+    }
+
+    async fn replicas(&self, since: OffsetDateTime) -> Result<Vec<Replica>, StoreError> {
+        let tables = self.tables();
+        let mut seen: Vec<_> =
+            tables.replicas.values().filter(|replica| replica.seen_at >= since).cloned().collect();
+        seen.sort_by_key(|replica| (replica.started_at, replica.id));
+        Ok(seen)
+    }
+}
+
+impl Tables {
+    /// Adds to what is counted already.
+    pub(super) fn add_day_counts(&mut self, counts: Vec<DayCount>) {
+        for counted in counts {
+            let key = (counted.day, counted.kind.name(), counted.family.clone());
+            match self.day_counts.get_mut(&key) {
+                Some(known) => known.count += counted.count,
+                None => {
+                    self.day_counts.insert(key, counted);
+                }
+            }
+        }
+    }
+
+    /// Forgets the proposals that a user signed, first or second.
+    pub(super) fn forget_proposals_of(&mut self, user: UserId) {
+        self.proposals.retain(|_, proposal| {
+            proposal.user != user && proposal.second.as_ref().is_none_or(|(second, _)| *second != user)
+        });
+    }
+}

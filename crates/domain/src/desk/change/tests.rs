@@ -1,0 +1,548 @@
+//! Every change is read as it is written, whatever people wrote into it, and nobody forges a line with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use super::*;
+use crate::admin_key::AdminScope;
+use crate::challenge::{
+    ChallengeText, MAX_CHANGE_TEXT, MAX_OWN_TEXT, Purpose, ReadText, TextKey, fits, is_ours,
+};
+use crate::client::DisplayMetadata;
+use crate::desk::pending::{Fact, FactName, Seen};
+use crate::desk::written::WrittenChange;
+use crate::public_url::PublicUrl;
+use crate::resource::ScopeTitle;
+use crate::scope::ScopeName;
+
+const KEY: TextKey = TextKey::new([7; 32]);
+
+fn wallet(family: &str) -> WalletAccount {
+    WalletAccount {
+        family: family.to_owned(),
+        chain: "eip155:1".to_owned(),
+        address: "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045".to_owned(),
+    }
+}
+
+/// The text of a change, as the first operator or as the second signs it.
+fn text(change: &Change, proposal: Option<GrantId>) -> String {
+    let seen = Seen::of(&[Fact::new(FactName::Exists, "no")]);
+    let written = WrittenChange { change: change.clone(), seen, proposal };
+    let now = OffsetDateTime::from_unix_timestamp(1_750_846_356).unwrap();
+    ChallengeText {
+        public_url: &PublicUrl::parse("https://auth.example").unwrap(),
+        account: &wallet("eip155"),
+        account_kind: "Ethereum",
+        chain_id: "1",
+        signer_kind: wallet("eip155").kind(),
+        purpose: Purpose::Change { change: &written },
+        key: &KEY,
+        random: [1; 12],
+        id: GrantId::from_uuid(Uuid::from_u128(5)),
+        issued_at: now,
+        expires_at: now + Duration::minutes(5),
+    }
+    .render()
+}
+
+fn group(name: &str) -> GroupName {
+    GroupName::parse(name).unwrap()
+}
+
+fn user() -> NamedUser {
+    NamedUser { id: UserId::from_uuid(Uuid::from_u128(1)), wallet: Some(wallet("eip155")) }
+}
+
+fn client() -> NamedClient {
+    NamedClient { id: ClientId::from_uuid(Uuid::from_u128(2)), name: Some("Photo \"Album\"".to_owned()) }
+}
+
+fn metadata() -> Box<RequestedMetadata> {
+    Box::new(RequestedMetadata {
+        client_name: Some("Photos".to_owned()),
+        redirect_uris: Some(vec!["https://photos.example/cb".to_owned()]),
+        scopes: Some(vec!["profile".to_owned(), "email".to_owned()]),
+        ..RequestedMetadata::default()
+    })
+}
+
+fn resource() -> ResourceWords {
+    let scope = ResourceScope {
+        name: ScopeName::parse("photos.read").unwrap(),
+        title: ScopeTitle::parse("See your photos").unwrap(),
+        titles: BTreeMap::from([("de".to_owned(), ScopeTitle::parse("Deine Fotos sehen").unwrap())]),
+        needs: Some(group("staff")),
+    };
+    ResourceWords { uri: "https://api.example".to_owned(), open_to: OpenTo::Everyone, scopes: vec![scope] }
+}
+
+/// A change of each name, in the order of [`Change::NAMES`].
+fn one_of_each() -> Vec<Change> {
+    let key = |name| AdminKeyName::parse(name).unwrap();
+    let title = |text| GroupTitle::parse(text).ok();
+    vec![
+        Change::Block { who: Whom::User(user()), reason: Some("don't \"spam\" é".to_owned()) },
+        Change::Block { who: Whom::Wallet(wallet("eip155")), reason: None },
+        Change::Unblock { who: Whom::User(user()) },
+        Change::Unblock { who: Whom::Wallet(wallet("eip155:1")) },
+        Change::SignOut { user: user() },
+        Change::DeleteUser { user: UserId::from_uuid(Uuid::from_u128(1)).into() },
+        Change::CreateGroup { group: group("staff"), title: title("The staff") },
+        Change::RetitleGroup { group: group("staff"), title: None },
+        Change::DeleteGroup { group: group("staff") },
+        Change::AddMember { group: group("staff"), member: Whom::User(user()) },
+        Change::RemoveMember { group: group("staff"), member: Whom::Wallet(wallet("eip155")) },
+        Change::RegisterClient { id: Some(client().id), metadata: metadata(), resources: Vec::new() },
+        Change::ChangeClient { client: client(), metadata: metadata() },
+        Change::DeleteClient { client: client() },
+        Change::RotateSecret { client: client(), keep_old: KeepOld::seconds(60).unwrap() },
+        Change::OpenResources { client: client(), resources: vec!["https://api.example".to_owned()] },
+        Change::CloseResources { client: client(), resources: vec!["https://api.example".to_owned()] },
+        Change::SetAccess { client: client(), rule: Some(AccessRule::Everyone), release: Some(Release::All) },
+        Change::CreateResource { resource: resource() },
+        Change::UpdateResource { resource: resource() },
+        Change::DeleteResource { uri: "https://api.example".to_owned() },
+        Change::RotateKeys { at_once: true, algorithms: vec![SigningAlgorithm::Es256] },
+        Change::WithdrawKey { kid: "kid-1".to_owned() },
+        Change::CreateAdminKey {
+            name: key("CI"),
+            scopes: AdminScopes::of([AdminScope::parse("clients:write").unwrap()]),
+            lives: Some(3_600),
+        },
+        Change::RevokeAdminKey { name: key("CI") },
+        Change::WithdrawProposal { proposal: GrantId::from_uuid(Uuid::from_u128(3)) },
+    ]
+}
+
+/// They are part of what was signed, and signatures are verified years later: a released line never changes.
+#[test]
+fn the_words_of_each_change_are_these_for_ever() {
+    let words: Vec<String> = one_of_each().iter().map(Change::statement).collect();
+    let wallet = "wallet eip155:1:0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+    let (user, client) = ("00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002");
+    let known = format!("user {user}, who has the {wallet},");
+    let photos = format!("'Photo (U+0022)Album(U+0022)' ({client})");
+    let registered =
+        " Its name: 'Photos'. It sends people to https://photos.example/cb. It may ask for 'profile email'.";
+    let api = "https://api.example: every client can name it. Scope photos.read: 'See your photos', for the group staff.";
+    let expected = [
+        format!("Keep {known} out. Reason: 'don(U+0027)t (U+0022)spam(U+0022) (U+00E9)'."),
+        format!("Keep {wallet} out."),
+        format!("Let {known} in again."),
+        format!("Let contract {wallet} in again."),
+        format!("Sign {known} out everywhere."),
+        format!("Delete user {user} with everything that is theirs."),
+        "Create the group staff with the title 'The staff'.".to_owned(),
+        "Take its title away from the group staff.".to_owned(),
+        "Delete the group staff. Nobody comes in by it any more.".to_owned(),
+        format!("Put {known} into the group staff."),
+        format!("Take {wallet} out of the group staff."),
+        format!("Register a client with the ID {client}.{registered}"),
+        format!("Replace what the client {photos} registered.{registered}"),
+        format!("Delete the client {photos} with all its tokens."),
+        format!("Give the client {photos} a new secret. The old one works for 60 more seconds."),
+        format!("Open resources to the client {photos}: https://api.example."),
+        format!("Close resources to the client {photos}: https://api.example."),
+        format!("Let the client {photos} admit everyone. It is told all groups of a person."),
+        format!("Declare the resource {api}"),
+        format!("From now on, declare the resource {api}"),
+        "Delete the resource https://api.example with its scopes.".to_owned(),
+        "Make new signing keys for ES256. They sign at once, and the old ones are withdrawn.".to_owned(),
+        "Withdraw the signing key 'kid-1' for good. What it signed becomes invalid.".to_owned(),
+        "Create the admin key CI with the scopes clients:write. It ends in 3600 seconds.".to_owned(),
+        "Revoke the admin key CI.".to_owned(),
+        "Take back the proposal 00000000-0000-0000-0000-000000000003.".to_owned(),
+    ];
+    assert_eq!(words, expected);
+}
+
+#[test]
+fn the_lines_of_a_change_are_these_for_ever() {
+    let lines = one_of_each().remove(0).lines();
+    assert_eq!(
+        lines,
+        [
+            "urn:countersign:change:user-block",
+            "urn:countersign:with:user:00000000-0000-0000-0000-000000000001",
+            "urn:countersign:with:known-by:wallet:eip155:1:0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045",
+            "urn:countersign:with:reason:don%27t%20%22spam%22%20%C3%A9",
+        ]
+    );
+}
+
+#[test]
+fn each_change_has_a_name_of_its_own_and_is_read_back_from_its_text() {
+    let names: Vec<_> = one_of_each().iter().map(Change::name).collect();
+    assert_eq!(names, Change::NAMES);
+    assert_eq!(BTreeSet::from_iter(names).len(), Change::NAMES.len());
+    let proposal = GrantId::from_uuid(Uuid::from_u128(9));
+    for change in one_of_each() {
+        for proposal in [None, Some(proposal)] {
+            let text = text(&change, proposal);
+            let read = WrittenChange::of(&ReadText::read(&text).unwrap()).unwrap();
+            assert_eq!((read.change, read.proposal), (change.clone(), proposal), "{text}");
+            assert!(is_ours(&KEY, &text));
+        }
+    }
+}
+
+/// What the lines say is what the words say: nobody reads one change and signs another.
+#[test]
+fn a_text_whose_words_and_lines_differ_is_that_of_no_change() {
+    for one in one_of_each() {
+        for other in one_of_each().iter().filter(|other| other.statement() != one.statement()) {
+            let forged = text(&one, None).replace(&one.statement(), &other.statement());
+            assert!(WrittenChange::of(&ReadText::read(&forged).unwrap()).is_err(), "{forged}");
+        }
+        let more = format!("{}\nA line of somebody's", text(&one, None));
+        assert!(WrittenChange::of(&ReadText::read(&more).unwrap()).is_err());
+        let more = format!("{}\n- urn:countersign:with:reason:x", text(&one, None));
+        assert!(WrittenChange::of(&ReadText::read(&more).unwrap()).is_err());
+    }
+}
+
+#[test]
+fn with_one_missing_doubled_or_moved_line_it_is_no_change_or_another_one() {
+    for change in one_of_each() {
+        let lines = change.lines();
+        let read = |lines: &[String]| Change::from_lines(lines.iter().map(String::as_str));
+        for place in 0..lines.len() {
+            let mut missing = lines.clone();
+            missing.remove(place);
+            assert_ne!(read(&missing), Ok(change.clone()));
+            let mut doubled = lines.clone();
+            doubled.insert(place, lines[place].clone());
+            assert_ne!(read(&doubled), Ok(change.clone()));
+            if place > 0 {
+                let mut moved = lines.clone();
+                moved.swap(place - 1, place);
+                assert_ne!(read(&moved), Ok(change.clone()));
+            }
+        }
+    }
+}
+
+#[test]
+fn two_must_sign_what_decides_who_operators_are_and_what_cannot_be_undone() {
+    let policy = DeskPolicy { admins: Vec::new(), group: Some(group("staff")), quorum: Quorum::Two };
+    let weigh = |is_about_operator| Weight { default_access: &AccessRule::Everyone, is_about_operator };
+    let two = |policy: &DeskPolicy, is_about_operator| -> Vec<&str> {
+        let changes = one_of_each();
+        let dangerous = changes.iter().filter(|change| change.needs_second(policy, weigh(is_about_operator)));
+        dangerous.map(Change::name).collect()
+    };
+    let always = [
+        "user-delete",
+        "client-delete",
+        "client-access",
+        "keys-rotate",
+        "key-withdraw",
+        "admin-key-create",
+        "admin-key-revoke",
+    ];
+    let of_group = ["group-create", "group-delete", "member-add", "member-remove"];
+    let of_operators = ["user-block", "wallet-block", "user-unblock", "wallet-unblock"];
+    let sorted = |parts: &[&[&'static str]]| {
+        let mut names: Vec<_> = parts.concat();
+        names.sort_by_key(|name| Change::NAMES.iter().position(|known| known == name));
+        names
+    };
+    assert_eq!(two(&policy, false), sorted(&[&always, &of_group]));
+    assert_eq!(two(&policy, true), sorted(&[&always, &of_group, &of_operators]));
+    let elsewhere = DeskPolicy { group: Some(group("ops")), ..policy.clone() };
+    assert_eq!(two(&elsewhere, false), sorted(&[&always]));
+    let alone = DeskPolicy { quorum: Quorum::One, ..policy.clone() };
+    assert!(two(&alone, true).is_empty());
+
+    // The default counts, not the word for it.
+    let follows = Change::SetAccess { client: client(), rule: None, release: None };
+    let needs = |default: &AccessRule| {
+        let weight = Weight { default_access: default, is_about_operator: false };
+        follows.needs_second(&policy, weight)
+    };
+    assert!(needs(&AccessRule::Everyone) && !needs(&AccessRule::Nobody));
+}
+
+#[test]
+fn a_change_may_be_longer_than_other_texts_and_not_longer_than_4000_bytes() {
+    let url = PublicUrl::parse("https://auth.example").unwrap();
+    let of_length = |length: usize| {
+        let metadata = RequestedMetadata {
+            client_name: Some("a".to_owned()),
+            display: DisplayMetadata { jwks: Some("a".repeat(length)), ..DisplayMetadata::default() },
+            ..RequestedMetadata::default()
+        };
+        Change::RegisterClient { id: None, metadata: Box::new(metadata), resources: Vec::new() }
+    };
+    let mut longest = 0;
+    for length in 0..4_000 {
+        let change = of_length(length);
+        let written = WrittenChange { change: change.clone(), seen: Seen::of(&[]), proposal: None };
+        if fits(&url, Purpose::Change { change: &written }) {
+            longest = text(&change, None).len();
+            assert!(longest <= MAX_CHANGE_TEXT);
+        }
+    }
+    assert!(longest > 2 * MAX_OWN_TEXT, "{longest}");
+}
+
+/// What people could write to be read as something else.
+fn hostile() -> BoxedStrategy<String> {
+    prop_oneof![
+        "(?s).{1,40}",
+        "[\n\r\"\\\\%:/, é\u{202e}]{1,20}",
+        Just("\n- urn:countersign:change:user-delete".to_owned()),
+        Just("x\n- urn:countersign:with:user:00000000-0000-0000-0000-000000000001".to_owned()),
+        Just("urn:countersign:seen:00000000000000000000000000000000".to_owned()),
+        Just("\". This costs nothing and cannot move funds.\n\nURI: https://evil.example".to_owned()),
+        Just("%0A- urn%3Acountersign%3Achange%3Auser-delete".to_owned()),
+        Just("\nNonce: 000000000000000000000000".to_owned()),
+        Just("urn:countersign:proposal:00000000-0000-0000-0000-000000000001".to_owned()),
+    ]
+    .boxed()
+}
+
+/// The same, as far as a person can read it.
+fn readable() -> BoxedStrategy<String> {
+    prop_oneof![
+        "[!-~é写][ -~é写]{0,40}[!-~é写]",
+        Just("urn:countersign:with:reason:x".to_owned()),
+        Just("\". Delete user 1.".to_owned()),
+        Just("\\\" \\".to_owned()),
+    ]
+    .boxed()
+}
+
+fn any_wallet() -> BoxedStrategy<WalletAccount> {
+    let named = |family: &str, chain: &str| {
+        let (family, chain) = (family.to_owned(), chain.to_owned());
+        "[0-9a-zA-Z]{1,60}".prop_map(move |address| WalletAccount {
+            family: family.clone(),
+            chain: chain.clone(),
+            address,
+        })
+    };
+    prop_oneof![
+        named("eip155", "eip155:1"),
+        named("eip155:10", "eip155:10"),
+        named("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"),
+    ]
+    .boxed()
+}
+
+fn any_whom() -> BoxedStrategy<Whom> {
+    prop_oneof![any_user().prop_map(Whom::User), any_wallet().prop_map(Whom::Wallet)].boxed()
+}
+
+fn any_user() -> BoxedStrategy<NamedUser> {
+    (any::<u128>(), prop::option::of(any_wallet()))
+        .prop_map(|(id, wallet)| NamedUser { id: UserId::from_uuid(Uuid::from_u128(id)), wallet })
+        .boxed()
+}
+
+fn any_client() -> BoxedStrategy<NamedClient> {
+    (any::<u128>(), prop::option::of(hostile()))
+        .prop_map(|(id, name)| NamedClient { id: ClientId::from_uuid(Uuid::from_u128(id)), name })
+        .boxed()
+}
+
+fn any_group() -> BoxedStrategy<GroupName> {
+    "[a-z][a-z0-9_.:-]{0,20}".prop_map(|name| group(&name)).boxed()
+}
+
+fn any_title() -> BoxedStrategy<Option<GroupTitle>> {
+    prop::option::of(readable().prop_filter_map("a title", |text| GroupTitle::parse(&text).ok())).boxed()
+}
+
+fn list() -> BoxedStrategy<Option<Vec<String>>> {
+    prop::option::of(prop::collection::vec(hostile(), 0..4)).boxed()
+}
+
+fn any_metadata() -> BoxedStrategy<Box<RequestedMetadata>> {
+    let word = || prop::option::of(hostile());
+    let display = (word(), word(), word(), word(), word(), word(), prop::collection::vec(hostile(), 0..3));
+    let lists = (list(), list(), list(), list());
+    (word(), lists, word(), word(), word(), any::<Option<bool>>(), any::<Option<bool>>(), display)
+        .prop_map(|(client_name, lists, scope, method, subject_type, pushed, bound, display)| {
+            let (redirect_uris, scopes, response_types, grant_types) = lists;
+            let (client_uri, jwks, jwks_uri, logo_uri, tos_uri, policy_uri, contacts) = display;
+            Box::new(RequestedMetadata {
+                client_name,
+                redirect_uris,
+                scopes,
+                scope,
+                response_types,
+                grant_types,
+                token_endpoint_auth_method: method,
+                subject_type,
+                backchannel_logout_uri: jwks_uri.clone(),
+                require_pushed_authorization_requests: pushed,
+                dpop_bound_access_tokens: bound,
+                display: DisplayMetadata {
+                    client_uri,
+                    logo_uri,
+                    tos_uri,
+                    policy_uri,
+                    post_logout_redirect_uris: contacts.clone(),
+                    contacts,
+                    jwks,
+                    jwks_uri,
+                    application_type: Some("web".to_owned()),
+                    id_token_signed_response_alg: None,
+                    token_endpoint_auth_signing_alg: None,
+                },
+            })
+        })
+        .boxed()
+}
+
+fn any_resource() -> BoxedStrategy<ResourceWords> {
+    let title = || readable().prop_filter_map("a title", |text| ScopeTitle::parse(&text).ok());
+    let titles = prop::collection::btree_map("[a-z]{2}", title(), 0..3);
+    let scope = ("api[a-z0-9._:/-]{1,12}", title(), titles, prop::option::of(any_group()));
+    let scope = scope.prop_filter_map("a scope", |(name, title, titles, needs)| {
+        ScopeName::parse(&name).ok().map(|name| ResourceScope { name, title, titles, needs })
+    });
+    (hostile(), any::<bool>(), prop::collection::vec(scope, 0..4))
+        .prop_map(|(uri, everyone, scopes)| {
+            let open_to = if everyone { OpenTo::Everyone } else { OpenTo::Named };
+            ResourceWords { uri, open_to, scopes }
+        })
+        .boxed()
+}
+
+fn any_access() -> BoxedStrategy<(Option<AccessRule>, Option<Release>)> {
+    let groups = || {
+        prop::collection::btree_set("[a-z]{1,8}", 1..4)
+            .prop_map(|names| names.iter().map(|name| group(name)).collect::<Vec<_>>())
+    };
+    let rule = prop_oneof![
+        Just(None),
+        Just(Some(AccessRule::Everyone)),
+        Just(Some(AccessRule::Nobody)),
+        groups().prop_map(|groups| Some(AccessRule::Groups(groups))),
+    ];
+    let release = prop_oneof![
+        Just(None),
+        Just(Some(Release::OfRule)),
+        Just(Some(Release::All)),
+        // Groups whose names are the other words.
+        Just(Some(Release::Groups(vec![group("rule")]))),
+        Just(Some(Release::Groups(vec![group("all"), group("rule")]))),
+        groups().prop_map(|groups| Some(Release::Groups(groups))),
+    ];
+    (rule, release).boxed()
+}
+
+fn any_change() -> BoxedStrategy<Change> {
+    let uris = || prop::collection::vec(hostile(), 0..4);
+    let of_people = prop_oneof![
+        (any_whom(), prop::option::of(hostile())).prop_map(|(who, reason)| Change::Block { who, reason }),
+        any_whom().prop_map(|who| Change::Unblock { who }),
+        any_user().prop_map(|user| Change::SignOut { user }),
+        any_user().prop_map(|user| Change::DeleteUser { user }),
+        (any_group(), any_title()).prop_map(|(group, title)| Change::CreateGroup { group, title }),
+        (any_group(), any_title()).prop_map(|(group, title)| Change::RetitleGroup { group, title }),
+        any_group().prop_map(|group| Change::DeleteGroup { group }),
+        (any_group(), any_whom()).prop_map(|(group, member)| Change::AddMember { group, member }),
+        (any_group(), any_whom()).prop_map(|(group, member)| Change::RemoveMember { group, member }),
+    ]
+    .boxed();
+    let of_clients = prop_oneof![
+        (any::<Option<u128>>(), any_metadata(), uris()).prop_map(|(id, metadata, resources)| {
+            let id = id.map(|id| ClientId::from_uuid(Uuid::from_u128(id)));
+            Change::RegisterClient { id, metadata, resources }
+        }),
+        (any_client(), any_metadata())
+            .prop_map(|(client, metadata)| Change::ChangeClient { client, metadata }),
+        any_client().prop_map(|client| Change::DeleteClient { client }),
+        (any_client(), 0..=KeepOld::LONGEST).prop_map(|(client, seconds)| {
+            Change::RotateSecret { client, keep_old: KeepOld::seconds(seconds).unwrap() }
+        }),
+        (any_client(), uris()).prop_map(|(client, resources)| Change::OpenResources { client, resources }),
+        (any_client(), uris()).prop_map(|(client, resources)| Change::CloseResources { client, resources }),
+        (any_client(), any_access()).prop_map(|(client, (rule, release))| Change::SetAccess {
+            client,
+            rule,
+            release
+        }),
+    ]
+    .boxed();
+    let of_server = prop_oneof![
+        any_resource().prop_map(|resource| Change::CreateResource { resource }),
+        any_resource().prop_map(|resource| Change::UpdateResource { resource }),
+        hostile().prop_map(|uri| Change::DeleteResource { uri }),
+        (any::<bool>(), prop::sample::subsequence(SigningAlgorithm::ALL.to_vec(), 0..=3))
+            .prop_map(|(at_once, algorithms)| Change::RotateKeys { at_once, algorithms }),
+        hostile().prop_map(|kid| Change::WithdrawKey { kid }),
+        ("[A-Za-z][A-Za-z0-9_.-]{0,20}", any::<Option<u32>>(), 0..32_usize).prop_filter_map(
+            "a name",
+            |(name, lives, bits)| {
+                let words = ["clients:write", "users:read", "groups:write", "events:read", "keys:read"];
+                let chosen = words.iter().enumerate().filter(|(place, _)| bits >> place & 1 == 1);
+                let scopes = AdminScopes::of(chosen.map(|(_, word)| AdminScope::parse(word).unwrap()));
+                Some(Change::CreateAdminKey { name: AdminKeyName::parse(&name).ok()?, scopes, lives })
+            }
+        ),
+        any::<u128>().prop_map(|id| {
+            Change::WithdrawProposal { proposal: GrantId::from_uuid(Uuid::from_u128(id)) }
+        }),
+    ]
+    .boxed();
+    prop_oneof![of_people, of_clients, of_server].boxed()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn every_change_is_read_as_it_is_written(change in any_change()) {
+        let lines = change.lines();
+        prop_assert_eq!(Change::from_lines(lines.iter().map(String::as_str)), Ok(change));
+    }
+
+    #[test]
+    fn no_word_of_a_person_forges_a_line_of_the_text(change in any_change(), is_second in any::<bool>()) {
+        let proposal = is_second.then(|| GrantId::from_uuid(Uuid::from_u128(9)));
+        let text = text(&change, proposal);
+        prop_assert!(text.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)), "{}", text);
+        // Whatever else stands in a statement, wallets do not read the text as a sign-in (ERC-4361).
+        let statement = change.statement();
+        prop_assert!(
+            statement.chars().all(|one| one.is_ascii_alphanumeric() || " -._~:/?#[]@!$&'()*+,;=".contains(one)),
+            "{}",
+            statement
+        );
+        if text.len() > MAX_CHANGE_TEXT {
+            return Ok(());
+        }
+        let read = ReadText::read(&text).unwrap();
+        let own = change.lines().len() + 2 + usize::from(is_second);
+        prop_assert_eq!(read.resources.len(), own, "{}", text);
+        prop_assert!(read.other_lines.is_empty());
+        let path = if is_second { "/admin/proposals/sign" } else { "/admin/changes/sign" };
+        prop_assert_eq!(read.uri.unwrap(), format!("https://auth.example{path}"));
+        let written = WrittenChange::of(&read).unwrap();
+        prop_assert_eq!((written.change, written.proposal), (change, proposal));
+        prop_assert!(is_ours(&KEY, &text));
+    }
+
+    #[test]
+    fn two_changes_never_have_the_same_lines(one in any_change(), other in any_change()) {
+        prop_assert_eq!(one == other, one.lines() == other.lines());
+    }
+
+    #[test]
+    fn no_lines_make_the_reader_panic(lines in prop::collection::vec(
+        "(urn:countersign:(change|with):)?(user-block|client-register|resource-create|user|who|scope|title-in)?:?.{0,20}",
+        0..6,
+    )) {
+        if let Ok(change) = Change::from_lines(lines.iter().map(String::as_str)) {
+            prop_assert_eq!(change.lines(), lines);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `/admin/access`: whom each client lets in.
+
+use actix_web::HttpResponse;
+use countersign_domain::id::ClientId;
+use countersign_usecases::clients::list_clients::list_clients;
+use serde::Serialize;
+
+use super::admit::Visit;
+use super::clients::AccessView;
+use super::query::{Pager, Query, wrong_row};
+use super::show::Here;
+use super::view::unavailable;
+use crate::error::ApiError;
+use crate::page::name::DeskPage;
+
+#[derive(Serialize)]
+struct Access {
+    default_access: String,
+    clients: Vec<AccessRow>,
+    pager: Pager,
+}
+
+#[derive(Serialize)]
+struct AccessRow {
+    id: String,
+    name: String,
+    #[serde(flatten)]
+    access: AccessView,
+}
+
+pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
+    let query = Query::of(&visit.request, &["limit", "after"]);
+    let after = query.after().map(|after| ClientId::parse(after).ok_or_else(wrong_row)).transpose()?;
+    let listed = list_clients(visit.management(), after, query.limit()?).await.map_err(unavailable)?;
+    let next = listed.clients.last().filter(|_| listed.more).map(|last| last.id.to_string());
+    let rows = listed.clients.iter().map(|client| AccessRow {
+        id: client.id.to_string(),
+        name: client.metadata.name.clone(),
+        access: AccessView::of(&visit, client),
+    });
+    let page = Access {
+        default_access: visit.state.context.policy.default_access.to_string(),
+        clients: rows.collect(),
+        pager: query.pager(next),
+    };
+    visit.page(DeskPage::Access, Here::Access, &page)
+}

@@ -1,0 +1,170 @@
+//! `/admin/groups`: groups, and who is in them.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web::Path;
+use countersign_domain::group::GroupName;
+use countersign_domain::id::UserId;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{CountedGroup, GroupMember, Member};
+use countersign_usecases::people::list_groups::list_groups_after;
+use serde::Serialize;
+
+use super::admit::Visit;
+use super::forms::Form;
+use super::query::{Pager, Query, cursor, from_cursor, wrong_row};
+use super::sent::Sent;
+use super::show::{About, Here};
+use super::view::{WalletView, unavailable};
+use crate::error::ApiError;
+use crate::page::moment::Moment;
+use crate::page::name::DeskPage;
+
+#[derive(Serialize)]
+struct Groups {
+    groups: Vec<GroupRow>,
+    pager: Pager,
+    forms: Vec<Form>,
+}
+
+#[derive(Serialize)]
+struct GroupRow {
+    name: String,
+    title: Option<String>,
+    users: u64,
+    wallets: u64,
+    created: Moment,
+}
+
+#[derive(Serialize)]
+struct GroupPage {
+    #[serde(flatten)]
+    group: GroupRow,
+    /// Are its members operators?
+    is_admins: bool,
+    /// Does the setting `default_access` name it?
+    is_default: bool,
+    members: Vec<MemberRow>,
+    pager: Pager,
+    forms: Vec<Form>,
+}
+
+#[derive(Serialize)]
+struct MemberRow {
+    wallet: Option<WalletView>,
+    /// The user; of a wallet, the one whom it belongs to.
+    user: Option<String>,
+    added: Moment,
+    form: Option<Form>,
+}
+
+pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
+    let query = Query::of(&visit.request, &["limit", "after"]);
+    let after = query.after().map(|after| GroupName::parse(after).map_err(|_| wrong_row())).transpose()?;
+    let listed = list_groups_after(visit.management(), after.as_ref(), query.limit()?).await;
+    let listed = listed.map_err(unavailable)?;
+    let next = listed.groups.last().filter(|_| listed.more).map(|last| last.group.name.to_string());
+    let page = Groups {
+        groups: listed.groups.iter().map(GroupRow::of).collect(),
+        pager: query.pager(next),
+        forms: visit.make_form("group-create", &Sent::default(), &[]).into_iter().collect(),
+    };
+    visit.page(DeskPage::Groups, Here::Groups, &page)
+}
+
+/// Shows a group with some members. Which clients let it in is not shown, because to find them all clients would have to
+/// be read (K-10); `/admin/access` lists their rules.
+pub(super) async fn show(visit: Visit, name: Path<String>) -> Result<HttpResponse, ApiError> {
+    let name = GroupName::parse(&name).map_err(|_| ApiError::not_found())?;
+    let query = Query::of(&visit.request, &["limit", "after"]);
+    let after = query.after().map(member_of).transpose()?;
+    let storage = visit.management().storage;
+    let found = storage.find_group(&name).await.map_err(unavailable)?.ok_or_else(ApiError::not_found)?;
+    let limit = query.limit()?;
+    // One more than is shown tells whether there are more.
+    let mut members =
+        storage.list_members(&name, after.as_ref(), limit.saturating_add(1)).await.map_err(unavailable)?;
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = members.len() > most;
+    members.truncate(most);
+    let next = members.last().filter(|_| more).map(|last| row_of(&last.member));
+    let policy = &visit.state.context.policy;
+    let known = Sent::of([
+        ("group", name.to_string()),
+        ("title", found.group.title.as_ref().map(|title| title.as_str().to_owned()).unwrap_or_default()),
+    ]);
+    let forms = ["member-add", "group-retitle", "group-delete"].into_iter();
+    let forms = forms.filter_map(|change| visit.make_form(change, &known, &["group"]));
+    let page = GroupPage {
+        is_admins: policy.desk.as_ref().is_some_and(|desk| desk.group.as_ref() == Some(&name)),
+        is_default: policy.default_access.groups().contains(&name),
+        members: members
+            .iter()
+            .enumerate()
+            .map(|(number, member)| MemberRow::of(&visit, &name, number, member))
+            .collect(),
+        group: GroupRow::of(&found),
+        pager: query.pager(next),
+        forms: forms.collect(),
+    };
+    let about = About { subject: Some(name.as_str()), ..About::default() };
+    visit.show(DeskPage::Group, Here::Groups, about, StatusCode::OK, &page)
+}
+
+fn row_of(member: &Member) -> String {
+    match member {
+        Member::User(user) => cursor(&[&user.to_string()]),
+        Member::Wallet(WalletAccount { family, chain, address }) => cursor(&[family, chain, address]),
+    }
+}
+
+fn member_of(after: &str) -> Result<Member, ApiError> {
+    let parts = from_cursor(after)?;
+    if let [user] = parts.as_slice() {
+        return UserId::parse(user).map(Member::User).ok_or_else(wrong_row);
+    }
+    let [family, chain, address] = <[String; 3]>::try_from(parts).map_err(|_| wrong_row())?;
+    Ok(Member::Wallet(WalletAccount { family, chain, address }))
+}
+
+impl GroupRow {
+    fn of(counted: &CountedGroup) -> Self {
+        Self {
+            name: counted.group.name.to_string(),
+            title: counted.group.title.as_ref().map(|title| title.as_str().to_owned()),
+            users: counted.users,
+            wallets: counted.wallets,
+            created: Moment::at(counted.group.created_at),
+        }
+    }
+}
+
+impl MemberRow {
+    fn of(visit: &Visit, group: &GroupName, number: usize, row: &GroupMember) -> Self {
+        let mut known = Sent::of([("group", group.to_string())]);
+        let (wallet, about) = match &row.member {
+            Member::User(user) => {
+                known.add("member", user);
+                (None, user.to_string())
+            }
+            Member::Wallet(account) => {
+                known.add("member", account.caip10());
+                if let Some(kind) = account.kind() {
+                    known.add("wallet_kind", kind.name());
+                }
+                (Some(account), account.shortened())
+            }
+        };
+        let user = match &row.member {
+            Member::User(user) => Some(*user),
+            Member::Wallet(_) => row.user,
+        };
+        let form = visit.make_form("member-remove", &known, &["group", "member", "wallet_kind"]);
+        Self {
+            wallet: wallet.map(|account| WalletView::of(&*visit.state.context.wallets, account)),
+            user: user.map(|user| user.to_string()),
+            added: Moment::at(row.added_at),
+            form: form.map(|form| form.numbered(number, &about)),
+        }
+    }
+}

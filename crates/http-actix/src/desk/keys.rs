@@ -1,0 +1,64 @@
+//! `/admin/keys`: the signing keys.
+
+use actix_web::HttpResponse;
+use countersign_domain::signing_key::KeyState;
+use countersign_ports::ListedKey;
+use serde::Serialize;
+
+use super::admit::Visit;
+use super::forms::Form;
+use super::sent::Sent;
+use super::show::Here;
+use super::view::unavailable;
+use crate::error::ApiError;
+use crate::page::moment::Moment;
+use crate::page::name::DeskPage;
+
+#[derive(Serialize)]
+struct Keys {
+    keys: Vec<KeyRow>,
+    forms: Vec<Form>,
+}
+
+#[derive(Serialize)]
+struct KeyRow {
+    kid: String,
+    algorithm: String,
+    state: &'static str,
+    created: Moment,
+    from: Moment,
+    withdrawn: Option<Moment>,
+    forgotten: Option<Moment>,
+    form: Option<Form>,
+}
+
+pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
+    let keys = visit.settings.keys.list(visit.management().clock.now()).await.map_err(unavailable)?;
+    let page = Keys {
+        keys: keys.iter().enumerate().map(|(number, key)| KeyRow::of(&visit, number, key)).collect(),
+        forms: visit.make_form("keys-rotate", &Sent::default(), &[]).into_iter().collect(),
+    };
+    visit.page(DeskPage::Keys, Here::Keys, &page)
+}
+
+impl KeyRow {
+    fn of(visit: &Visit, number: usize, key: &ListedKey) -> Self {
+        let known = Sent::of([("kid", key.kid.clone())]);
+        let form = match key.state {
+            KeyState::Withdrawn => None,
+            KeyState::Next | KeyState::Active | KeyState::Retired => {
+                visit.make_form("key-withdraw", &known, &[])
+            }
+        };
+        Self {
+            kid: key.kid.clone(),
+            algorithm: key.algorithm.clone(),
+            state: key.state.name(),
+            created: Moment::at(key.created_at),
+            from: Moment::at(key.active_from),
+            withdrawn: key.withdrawn_at.map(Moment::at),
+            forgotten: key.forget_after.map(Moment::at),
+            form: form.map(|form| form.numbered(number, &key.kid)),
+        }
+    }
+}

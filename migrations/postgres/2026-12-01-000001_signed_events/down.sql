@@ -1,0 +1,2 @@
+ALTER TABLE events DROP COLUMN signed;
+ALTER TABLE fresh_events DROP COLUMN signed;

@@ -1,0 +1,3 @@
+DROP TABLE replicas;
+DROP TABLE day_counts;
+DROP TABLE proposals;
