@@ -335,9 +335,9 @@ async fn fill(database: Database, size: Size) -> Result<Desk, Failure> {
     Ok(Desk { store: filled.await??, size, _place: place })
 }
 
-/// The kinds of events: of a thousand one is rare, and nine are not frequent.
+/// The kinds of events: two of a hundred are of others than the frequent one.
 const KIND: &str =
-    "CASE WHEN n % 1000 = 7 THEN 'client_changed' WHEN n % 100 = 3 THEN 'sign_out' ELSE 'sign_in' END";
+    "CASE WHEN n % 100 = 7 THEN 'client_changed' WHEN n % 100 = 3 THEN 'sign_out' ELSE 'sign_in' END";
 
 /// The columns of a client that must have a value, except its id and its time.
 const CLIENT: &str = "(id, created_at, origin, auth_method, registration_token_hash, name, redirect_uris, scopes, \
@@ -387,11 +387,11 @@ fn sqlite(size: Size) -> String {
          INSERT INTO proposals (id, user_id, wallets, family, chain, address, text, signature, proposed_at, expires_at, \
            state) {} SELECT {timed}, {user}, {signed}, {at}, {at}, 'done' FROM s; \
          INSERT INTO day_counts (day, kind, family, count) {days_of} \
-           SELECT 2440588 + n / 20, 'sign_in', 'family ' || n % 20, n FROM s; \
+           SELECT 2440588 + n / 20, 'sign_in', 'family ' || (n % 20), n FROM s; \
          INSERT INTO events (position, id, kind, actor, user_id, family, chain, address, client_id, peer, request, \
            details, salt, commitment) {} \
            SELECT n + 1, {timed}, {KIND}, 'person', {of_user}, 'eip155', 'eip155:1', {address}, {of_client}, \
-           '203.0.113.0/24', 'request-' || n / 2, '{{}}', zeroblob(16), zeroblob(32) FROM s; \
+           '203.0.113.0/24', 'request-' || (n / 2), '{{}}', zeroblob(16), zeroblob(32) FROM s; \
          COMMIT; PRAGMA wal_checkpoint(PASSIVE)",
         series(clients),
         series(users / 10),
@@ -436,11 +436,11 @@ fn postgres(size: Size) -> String {
          INSERT INTO proposals (id, user_id, wallets, family, chain, address, text, signature, proposed_at, expires_at, \
            state) SELECT {timed}, {user}, {signed}, {at}, {at}, 'done' {}; \
          INSERT INTO day_counts (day, kind, family, count) \
-           SELECT DATE '1970-01-01' + (n / 20)::int, 'sign_in', 'family ' || n % 20, n {}; \
+           SELECT DATE '1970-01-01' + (n / 20)::int, 'sign_in', 'family ' || (n % 20), n {}; \
          INSERT INTO events (position, id, kind, actor, user_id, family, chain, address, client_id, peer, request, \
            details, salt, commitment) \
            SELECT n + 1, {timed}, {KIND}, 'person', {of_user}, 'eip155', 'eip155:1', {address}, {of_client}, \
-           '203.0.113.0/24', 'request-' || n / 2, '{{}}', substr({hash}, 1, 16), {hash} {}",
+           '203.0.113.0/24', 'request-' || (n / 2), '{{}}', substr({hash}, 1, 16), {hash} {}",
         series(groups),
         series(clients),
         series(users / 10),

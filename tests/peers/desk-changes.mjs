@@ -11,7 +11,11 @@ const [, , , BINARY, DATABASE] = process.argv;
 /** Runs a command of the operator. */
 export function operate(...words) {
   const env = { ...process.env, COUNTERSIGN_DATABASE_URL: DATABASE, COUNTERSIGN_PUBLIC_URL: BASE, COUNTERSIGN_LOG: "warn" };
-  return execFileSync(BINARY, words, { env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  try {
+    return execFileSync(BINARY, words, { env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  } catch (error) {
+    throw new Error(`countersign ${words.join(" ")}: ${error.stdout}${error.stderr}`);
+  }
 }
 
 const told = (...words) => JSON.parse(operate(...words, "--output", "json"));
@@ -232,7 +236,7 @@ export const CHANGES = [
       operate("key", "rotate", "--now", "--yes");
       operate("key", "rotate");
       const kid = told("key", "list").find(({ state }) => state === "next").kid;
-      return { page: "/keys", about: kid, meanwhile: () => operate("key", "retire", kid, "--yes") };
+      return { page: "/keys", about: kid, meanwhile: () => operate("key", "retire", kid) };
     },
   },
 ];

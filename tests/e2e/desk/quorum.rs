@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::changes::Things;
 use super::{Seat, Wanted, account, change_id, events, everything, run_by_two, signed, wanted};
+use crate::events::wait_until_sealed;
 use crate::wallets::{link, unlink};
 
 /// How often two replicas race. `ROUNDS=1000` for the whole test.
@@ -42,6 +43,7 @@ on_both! {
         assert_eq!(wallets, [account(&ann), account(&bob)]);
         assert_eq!(told["change"], json!(proposal));
         assert!((400..500).contains(&second.sign(&begun).status), "it is carried out once");
+        wait_until_sealed(database, 1);
         let verified = database.operator(&["event", "verify"]).env("COUNTERSIGN_PUBLIC_URL", &server.public_url).output().unwrap();
         assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
     }

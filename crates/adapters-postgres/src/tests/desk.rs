@@ -73,6 +73,7 @@ const MANY: &str = "\
       FROM generate_series(1, 20000) AS n; \
     ANALYZE";
 
+/// K-10
 #[test]
 fn what_the_desk_shows_of_many_rows_reads_few() {
     let (_, mut connection) = migrated();

@@ -212,13 +212,22 @@ pub(crate) fn forget_change(session: &Session) {
 }
 
 /// Remembers a change at the desk until it is signed. It replaces an earlier one. If there is not enough room,
-/// the oldest pending authorizations are dropped.
+/// pending authorizations are dropped, and then what else waits.
 pub(crate) fn save_desk_change(
     session: &Session,
     change: &PendingChange,
     now: OffsetDateTime,
 ) -> Result<(), TooLarge> {
     session.insert(DESK_KEY, SealedDeskChange::seal(change)).map_err(|_| TooLarge)?;
+    let taken = |key: &str| session.entries().get(key).map_or(0, |text| escaped_size(text));
+    for other in [CHANGE_KEY, ANSWER_KEY] {
+        if [CHANGE_KEY, DESK_KEY, ANSWER_KEY, MARK_KEY].map(taken).iter().sum::<usize>() > MAX_PLAIN {
+            session.remove(other);
+        }
+    }
+    if [DESK_KEY, MARK_KEY].map(taken).iter().sum::<usize>() > MAX_PLAIN {
+        return Err(TooLarge);
+    }
     let pendings = Pendings::load(session, now);
     if pendings.len() > 0 && pendings.save(session).is_err() {
         session.remove(KEY);

@@ -113,7 +113,8 @@ fn sign_ins(days: &[DaySignIns]) -> Chart {
             .map(|(family, _)| day.by_family.get(*family).copied().unwrap_or_default())
             .collect(),
     });
-    let names = families.iter().map(|(family, _)| (*family).to_owned());
+    // Of an account that was deleted before its sign-in was counted, the wallet is not known.
+    let names = families.iter().map(|(family, _)| if family.is_empty() { "–" } else { family }.to_owned());
     Chart::columns("sign_ins", names.collect(), rows.collect())
 }
 

@@ -66,11 +66,13 @@ impl Menu {
             | Name::Verify => is_read,
         };
         let pairs = url::form_urlencoded::parse(query.as_bytes());
+        let at_the_desk = if matches!(page, Name::Desk(_)) { KEPT_AT_THE_DESK.len() } else { 0 };
+        let most = KEPT.len() + at_the_desk;
         can_be_read_again.then(|| Self {
             action: (!is_read).then(|| format!("{base}/auth")),
             keep: pairs
                 .filter(|(name, value)| is_kept(&page, name) && value.len() <= MAX_KEPT)
-                .take(KEPT.len() + KEPT_AT_THE_DESK.len())
+                .take(most)
                 .map(|(name, value)| Field { name: name.into_owned(), value: value.into_owned() })
                 .collect(),
         })

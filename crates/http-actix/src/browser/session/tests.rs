@@ -1,6 +1,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::challenge::{ChallengeDigest, IssuedChallenge};
+use countersign_domain::desk::pending::{Fact, FactName};
 use countersign_domain::device::UserCode;
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::key_thumbprint::KeyThumbprint;
@@ -76,6 +77,41 @@ fn what_was_sealed_opens_as_it_was() {
 }
 
 /// Opens what an earlier release sealed, and checks that this release seals the same.
+fn desk_change(value: &str) -> PendingChange {
+    let account = WalletAccount {
+        family: "eip155:1".to_owned(),
+        chain: "eip155:1".to_owned(),
+        address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed".to_owned(),
+    };
+    let facts = FactName::ALL.iter().take(12).map(|name| Fact { name: *name, value: value.to_owned() });
+    PendingChange {
+        challenge: ordinary(1).challenges[0].clone(),
+        signer: account,
+        proposal: Some(GrantId::at(NOW, [3; 10])),
+        needs_second: true,
+        seen: facts.collect(),
+    }
+}
+
+#[test]
+fn a_change_at_the_desk_opens_as_it_was_sealed() {
+    for change in
+        [desk_change("\"é\n"), PendingChange { proposal: None, needs_second: false, ..desk_change("") }]
+    {
+        let sealed = serde_json::to_string(&SealedDeskChange::seal(&change)).unwrap();
+        let opened: SealedDeskChange = serde_json::from_str(&sealed).unwrap();
+        assert_eq!(opened.open(), Some(change));
+    }
+}
+
+#[test]
+fn a_change_at_the_desk_with_many_long_facts_fits_beside_nothing_else() {
+    let value =
+        "ordinary words, sixty characters long, as they are remembered".chars().take(60).collect::<String>();
+    let sealed = serde_json::to_string(&SealedDeskChange::seal(&desk_change(&value))).unwrap();
+    assert!(escaped_size(&sealed) < MAX_PLAIN - 100, "{}", escaped_size(&sealed));
+}
+
 fn opened_as_before(sealed: &str) -> PendingAuthorization {
     let opened = serde_json::from_str::<SealedPending>(sealed).unwrap().open().unwrap();
     assert_eq!(serde_json::to_string(&SealedPending::seal(&opened)).unwrap(), sealed);

@@ -36,9 +36,17 @@ fn judge(path: &str, answer: &Answer) {
     assert!(policy.contains("script-src 'self'") && policy.contains("frame-ancestors 'none'"), "{policy}");
     assert_eq!(body.matches("<h1").count(), 1, "{path}: {body}");
     assert_eq!(body.matches("<main").count(), 1, "{path}");
-    for forbidden in
-        ["<script>", " style=", "javascript:", "{{", "{%", "<img src=x>", "\" onfocus", "onclick"]
-    {
+    for forbidden in [
+        "<script>",
+        " style=",
+        "javascript:",
+        "{{ t.",
+        "{{ base",
+        "{%",
+        "<img src=x>",
+        "\" onfocus",
+        "onclick",
+    ] {
         let found = body
             .find(forbidden)
             .map(|at| body[at.saturating_sub(100)..].chars().take(200).collect::<String>());
