@@ -141,7 +141,8 @@ pub(crate) fn verified(
     output: Output,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let Verified { progress, forgotten, keys_gone, fresh, signatures, signatures_unchecked } = verified;
+    let Verified { progress, forgotten, keys_gone, fresh, signatures, signatures_unchecked, signers } =
+        verified;
     match output {
         Output::Json => writeln!(
             out,
@@ -155,6 +156,7 @@ pub(crate) fn verified(
                 "keys_gone": keys_gone,
                 "signatures": signatures,
                 "signatures_not_checked": signatures_unchecked,
+                "signers": signers,
                 "compared_with_saved": saved,
             })
         ),
@@ -174,6 +176,10 @@ pub(crate) fn verified(
             if *signatures > 0 {
                 let signatures = count(*signatures, "signature");
                 writeln!(out, "valid, under what operators changed at the desk: {signatures}")?;
+            }
+            for (wallet, signatures) in signers {
+                let signatures = count(*signatures, "signature");
+                writeln!(out, "  {}: {signatures}", visible(wallet))?;
             }
             if *signatures_unchecked > 0 {
                 writeln!(

@@ -1,7 +1,8 @@
 //! Changes that wait for a second operator: operators read them, and one of them begins to sign.
 //!
 //! The second operator is another person than the first: another user, and without any wallet in common, neither
-//! now nor when the first one signed. What a row of storage says of that is not believed alone: the first
+//! now nor before. Nobody can know that two wallets are one person's that were never linked, or whose account was
+//! deleted; so the settings name one wallet for each person. What a row of storage says of that is not believed alone: the first
 //! signature is verified again, and its wallet is looked up.
 
 use countersign_domain::challenge::{ReadText, is_ours};
@@ -11,9 +12,13 @@ use countersign_domain::desk::pending::{PendingChange, Seen};
 use countersign_domain::desk::proposal::{self, Proposal, ProposalState};
 use countersign_domain::desk::written::WrittenChange;
 use countersign_domain::email::EmailAddress;
+use countersign_domain::event::EventKind;
 use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::wallet::{WalletAccount, WalletProof};
-use countersign_ports::{EntropyExt, Member, ProposalPage, StoreError, Verdict, VerifierError};
+use countersign_ports::{
+    EntropyExt, EventFilter, EventOrder, EventPage, EventSubject, Member, ProposalPage, StoreError, Verdict,
+    VerifierError,
+};
 use time::OffsetDateTime;
 
 use super::begin_change::{BeginChangeError, choose_signer};
@@ -22,6 +27,9 @@ use super::recognize_operator::{Operator, is_operators};
 use super::subject::read_subject;
 use super::{Desk, Stale};
 use crate::Context;
+
+/// How many times that a person linked or unlinked a wallet are looked at.
+const MOST_LINKS: u32 = 1_000;
 
 /// Some proposals, and whether there are more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -267,23 +275,36 @@ fn proposed(context: &Context, proposal: &Proposal) -> Option<WrittenChange> {
     (is_of_id && is_of_signer && written.proposal.is_none()).then_some(written)
 }
 
-/// Is this user the person who signed first? By the user, by any wallet that the first had when they signed or
-/// has now, and by whomever the wallet that signed belongs to now.
+/// Is this user the person who signed first? By the user, by any wallet that the first had when they signed, and by
+/// any wallet that both of them have or had, as far as events are kept.
 async fn is_same_person(context: &Context, proposal: &Proposal, user: UserId) -> Result<bool, StoreError> {
-    if proposal.user == user {
+    // A row can name another user, but not another wallet: that one signed.
+    let owner = context.storage.find_owner(proposal.first.account.clone()).await?;
+    if proposal.user == user || owner == Some(user) {
         return Ok(true);
     }
     let mut firsts = proposal.wallets.clone();
     firsts.push(proposal.first.account.clone());
-    firsts.extend(context.storage.wallets_of(proposal.user).await?.into_iter().map(|linked| linked.account));
-    if let Some(owner) = context.storage.find_owner(proposal.first.account.clone()).await? {
-        if owner == user {
-            return Ok(true);
-        }
-        firsts.extend(context.storage.wallets_of(owner).await?.into_iter().map(|linked| linked.account));
+    firsts.extend(wallets_ever(context, proposal.user).await?);
+    if let Some(owner) = owner.filter(|owner| *owner != proposal.user) {
+        firsts.extend(wallets_ever(context, owner).await?);
     }
-    let theirs = context.storage.wallets_of(user).await?;
-    Ok(theirs.iter().any(|linked| firsts.iter().any(|first| is_same_wallet(first, &linked.account))))
+    let theirs = wallets_ever(context, user).await?;
+    Ok(theirs.iter().any(|wallet| firsts.iter().any(|first| is_same_wallet(first, wallet))))
+}
+
+/// The wallets of a user, and those that the user had. Otherwise a person could take a wallet off the account
+/// before signing first, and sign with that wallet as somebody new.
+async fn wallets_ever(context: &Context, user: UserId) -> Result<Vec<WalletAccount>, StoreError> {
+    let linked = context.storage.wallets_of(user).await?.into_iter().map(|linked| linked.account);
+    let filter = EventFilter {
+        kinds: vec![EventKind::WalletLinked, EventKind::WalletUnlinked],
+        who: Some(EventSubject::User(user)),
+        ..EventFilter::default()
+    };
+    let page = EventPage { order: EventOrder::NewestFirst, after: None, limit: MOST_LINKS };
+    let events = context.storage.list_events(&filter, page).await?;
+    Ok(linked.chain(events.into_iter().filter_map(|event| event.wallet)).collect())
 }
 
 /// The other operators who confirmed an e-mail address, so that they can be told of a proposal. At most `limit`

@@ -36,7 +36,7 @@ pub struct Progress {
 }
 
 /// Everything holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     /// What was verified.
     pub progress: Progress,
@@ -50,6 +50,9 @@ pub struct Verified {
     pub signatures: u64,
     /// Signatures of operators that cannot be checked without asking a chain.
     pub signatures_unchecked: u64,
+    /// The wallets (CAIP-10) that made those signatures, with how many. Whether they were operators' at the time is
+    /// for people to say who know them: settings tell only of now.
+    pub signers: BTreeMap<String, u64>,
 }
 
 /// Why events are not as they were sealed, or could not be verified.

@@ -1,5 +1,6 @@
 //! The desk: operators with toy wallets change things by signing them, and others try to.
 
+mod breaking;
 mod changes;
 mod proofs;
 mod quorum;
@@ -250,6 +251,9 @@ impl Office {
     /// Links a wallet to the user of another one, as both of them want.
     async fn link(&self, signer: &str, wallet: &str) {
         let (now, context) = (self.world.context.clock.now(), &self.world.context);
+        let event = context.event(now, &self.cause, EventKind::WalletLinked, |event| {
+            event.wallet = Some(toy(wallet));
+        });
         let command = LinkWallet {
             id: GrantId::at(now, context.entropy.bytes()),
             signer: toy(signer),
@@ -257,7 +261,7 @@ impl Office {
             begun_at: now,
             now,
             forget_after: now,
-            event: None,
+            event,
         };
         let linked = self.world.storage.link_wallet(command).await.unwrap();
         assert!(matches!(linked, WalletLinked::Linked { .. }), "{linked:?}");
@@ -265,6 +269,9 @@ impl Office {
 
     async fn unlink(&self, signer: &str, wallet: &str) {
         let (now, context) = (self.world.context.clock.now(), &self.world.context);
+        let event = context.event(now, &self.cause, EventKind::WalletUnlinked, |event| {
+            event.wallet = Some(toy(wallet));
+        });
         let command = UnlinkWallet {
             id: GrantId::at(now, context.entropy.bytes()),
             signer: toy(signer),
@@ -272,7 +279,7 @@ impl Office {
             begun_at: now,
             now,
             forget_after: now,
-            event: None,
+            event,
         };
         let unlinked = self.world.storage.unlink_wallet(command).await.unwrap();
         assert!(matches!(unlinked, WalletUnlinked::Unlinked { .. }), "{unlinked:?}");

@@ -46,6 +46,9 @@ pub(super) async fn compare_contents(
                         let checked = judge_signatures(signatures, &event.event).await.map_err(broken)?;
                         verified.signatures += checked.valid;
                         verified.signatures_unchecked += checked.unchecked;
+                        for signer in checked.signers {
+                            *verified.signers.entry(signer).or_default() += 1;
+                        }
                     }
                     verified.progress.events += u64::from(checkpoint.events);
                 }

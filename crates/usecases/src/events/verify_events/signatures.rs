@@ -38,12 +38,14 @@ impl std::fmt::Debug for Signatures<'_> {
 }
 
 /// The signatures under one event.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Checked {
-    /// Those that are valid.
+    /// How many are valid.
     pub(super) valid: u64,
-    /// Those that nobody could check here.
+    /// How many nobody could check here.
     pub(super) unchecked: u64,
+    /// The wallets (CAIP-10) that signed.
+    pub(super) signers: Vec<String>,
 }
 
 /// What an event has stored under `signed`.
@@ -109,6 +111,7 @@ pub(super) async fn judge_signatures(signatures: Signatures<'_>, event: &Event) 
     judge_times(&read, event.id.at_time()).map_err(differs)?;
     let mut checked = Checked::default();
     for read in &read {
+        checked.signers.push(read.stored.wallet.clone());
         match verify(signatures, read).await.map_err(differs)? {
             Some(true) => checked.valid += 1,
             Some(false) => return Err(Finding::SignatureInvalid { event: event.id }),
@@ -193,13 +196,14 @@ async fn verify(signatures: Signatures<'_>, read: &Read<'_>) -> Result<Option<bo
         None => None,
         Some(kind) => Some(AccountKind::parse(kind).ok_or("another wallet")?),
     };
-    let Some(account) = account(signatures.wallets, wallet, kind) else {
-        return Ok(None);
-    };
-    let is_signer = read.text.address == Some(&*account.address) && read.text.signer_kind() == kind;
+    let name = AccountName::read(wallet, None).map_err(|_| "another wallet")?;
+    let is_signer = read.text.address == Some(name.address) && read.text.signer_kind() == kind;
     if !is_signer {
         return Err("another wallet");
     }
+    let Some(account) = account(signatures.wallets, wallet, name, kind) else {
+        return Ok(None);
+    };
     if kind == Some(AccountKind::Contract) {
         return Ok(None);
     }
@@ -212,8 +216,12 @@ async fn verify(signatures: Signatures<'_>, read: &Read<'_>) -> Result<Option<bo
 }
 
 /// The account that a name stands for, if its family is still supported here.
-fn account(wallets: &dyn WalletVerifier, caip10: &str, kind: Option<AccountKind>) -> Option<WalletAccount> {
-    let name = AccountName::read(caip10, None).ok()?;
+fn account(
+    wallets: &dyn WalletVerifier,
+    caip10: &str,
+    name: AccountName<'_>,
+    kind: Option<AccountKind>,
+) -> Option<WalletAccount> {
     let found = match kind {
         Some(kind) => wallets.recognize_as(kind, name.address, name.chain),
         None => wallets.recognize(name.address, name.chain),

@@ -237,6 +237,32 @@ async fn a_removed_exchanged_or_doubled_second_signature_is_found() {
     assert_eq!(judged(wrong).await, Err(Finding::SignatureInvalid { event: done.id }));
 }
 
+/// What nobody can verify here is counted, and named.
+#[tokio::test]
+async fn a_signature_of_a_wallet_that_only_a_chain_knows_is_counted_and_not_believed() {
+    let act = of_one().await;
+    let elsewhere = resigned(&act, |signed| signed["signatures"][0]["wallet"] = json!("other:1:toy-ada"));
+    let elsewhere = Event { actor: Actor::Wallet("other:1:toy-ada".to_owned()), ..elsewhere };
+    let office = Office::new(Quorum::One);
+    office.world.storage.record_event(elsewhere).await.unwrap();
+    let verified = office.verify().await.unwrap();
+    assert_eq!((verified.signatures, verified.signatures_unchecked), (0, 1));
+    let signers: Vec<_> = verified.signers.into_iter().collect();
+    assert_eq!(signers, [("other:1:toy-ada".to_owned(), 1)]);
+}
+
+/// Anybody can sign with a wallet of their own. Who signed is told, for those who know the operators.
+#[tokio::test]
+async fn who_signed_is_told() {
+    let (proposed, done) = of_two().await;
+    let office = Office::new(Quorum::One);
+    for event in [proposed, done] {
+        office.world.storage.record_event(event).await.unwrap();
+    }
+    let signers: Vec<_> = office.verify().await.unwrap().signers.into_iter().collect();
+    assert_eq!(signers, [("toy:1:toy-ada".to_owned(), 2), ("toy:1:toy-bob".to_owned(), 1)]);
+}
+
 /// Without the server's keys, the seal tells already.
 #[tokio::test]
 async fn a_sealed_event_is_not_faithful_to_another_signature() {

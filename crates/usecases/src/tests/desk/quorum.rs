@@ -113,6 +113,34 @@ async fn the_first_cannot_be_the_second_by_a_wallet_that_was_unlinked_after_prop
     assert!(is_there(&office, &client).await);
 }
 
+/// Two users without a wallet in common, at any time since the proposal. But the events know.
+#[tokio::test]
+async fn the_first_cannot_be_the_second_by_a_wallet_that_was_unlinked_before_proposing() {
+    for unlinks_the_proposer in [true, false] {
+        let mut office = Office::new(Quorum::Two);
+        office.policy().admins.push(toy("toy-ada-2"));
+        office.sign_in("toy-ada").await;
+        office.link("toy-ada", "toy-ada-2").await;
+        if unlinks_the_proposer {
+            office.unlink("toy-ada-2", "toy-ada").await;
+        } else {
+            office.unlink("toy-ada", "toy-ada-2").await;
+        }
+        office.world.advance(Duration::days(60));
+        let (ada, other) = (office.operator("toy-ada").await, office.operator("toy-ada-2").await);
+        assert_ne!(ada.session.user, other.session.user);
+        let client = office.client().await;
+        let id = office.propose(&ada, delete(&client)).await;
+        is_same_person(&office, &other, id).await;
+        let id = office.propose(&other, delete(&client)).await;
+        is_same_person(&office, &ada, id).await;
+        // Somebody else is somebody else.
+        let bob = office.operator("toy-bob").await;
+        office.countersign(&bob, id).await.unwrap();
+        assert!(!is_there(&office, &client).await);
+    }
+}
+
 #[tokio::test]
 async fn the_first_cannot_be_the_second_after_deleting_the_account() {
     let (office, client, ada, id) = proposed().await;

@@ -2,14 +2,16 @@
 
 use countersign_domain::desk::change::Change;
 use countersign_domain::desk::operators::Quorum;
-use countersign_domain::email::EmailAddress;
+use countersign_domain::email::{EmailAddress, EmailConfirmation};
 use countersign_domain::event::EventKind;
-use countersign_ports::{Blocked, Member, PutEmail};
+use countersign_domain::secret::{Secret, SecretHash};
+use countersign_ports::{Blocked, ConfirmEmail, Member, PutEmail, SharedAddress};
 use time::Duration;
 
 use super::{Office, block, delete, group, id_of};
 use crate::desk::overview::{Counted, read_overview};
 use crate::desk::proposals::operators_with_mail;
+use crate::desk::recognize_operator::Operator;
 use crate::desk::search::{Found, search};
 use crate::steps::login::Browser;
 use crate::tests::world::toy;
@@ -124,15 +126,26 @@ async fn the_other_operators_are_told_by_mail_if_their_address_is_confirmed() {
     let bob = office.operator("toy-bob").await;
     office.world.join("ops", Member::Wallet(toy("toy-dan"))).await;
     let dan = office.operator("toy-dan").await;
-    for (operator, address) in [(&ada, "ada@mail.org"), (&bob, "bob@mail.org")] {
-        let address = EmailAddress::parse(address).unwrap();
-        let now = office.world.context.clock.now();
+    let context = &office.world.context;
+    let file = async |operator: &Operator, address: &str| {
+        let (address, now) = (EmailAddress::parse(address).unwrap(), context.clock.now());
         let user = operator.session.user;
-        let command = PutEmail { user, address, confirmation: None, replace: true, now };
-        office.world.storage.put_email(command).await.unwrap();
+        let secret = Secret::from_random([7; 32]);
+        let hash = SecretHash::of(&secret);
+        let confirmation = Some(EmailConfirmation { hash, expires_at: now + Duration::days(1) });
+        let command = PutEmail { user, address: address.clone(), confirmation, replace: true, now };
+        context.storage.put_email(command).await.unwrap();
+        (ConfirmEmail { user, hash, shared: SharedAddress::Refused, now, event: None }, (user, address))
+    };
+    let (of_ada, _) = file(&ada, "ada@mail.org").await;
+    let (of_bob, bob) = file(&bob, "bob@mail.org").await;
+    let (of_dan, dan) = file(&dan, "dan@mail.org").await;
+    let others = async || operators_with_mail(context, ada.session.user, 100).await.unwrap();
+    assert_eq!(others().await, [], "nobody followed a link");
+    for command in [of_ada, of_bob, of_dan] {
+        context.storage.confirm_email(command).await.unwrap();
     }
-    // Nobody followed a link.
-    let told = operators_with_mail(&office.world.context, ada.session.user, 100).await.unwrap();
-    assert_eq!(told, []);
-    let _ = dan;
+    let mut told = vec![bob, dan];
+    told.sort_by_key(|(user, _)| *user);
+    assert_eq!(others().await, told);
 }
