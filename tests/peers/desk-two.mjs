@@ -106,6 +106,15 @@ await check("whoever proposed it takes it back, and the other cannot sign it any
   await look(two.page, "proposal-gone");
 });
 
+await check("the overview says what waits for a second operator", async () => {
+  const { path } = await propose(one);
+  await two.page.goto(DESK);
+  assert.match(await two.page.locator("#waiting").innerText(), /^[1-9]/);
+  await look(two.page, "overview");
+  await two.page.locator("#waiting a").click();
+  await two.page.locator(`a[href="${path}"]`).waitFor(SLOW);
+});
+
 await check("what was signed by two verifies offline", () => {
   assert.match(operate("event", "verify"), /hold/i);
 });
