@@ -261,7 +261,7 @@ mod tests {
             let (one, other) = (fact(&one), fact(&other));
             prop_assert!(one.shortened().value.chars().count() <= MAX_REMEMBERED);
             prop_assert_eq!(one == other, one.shortened() == other.shortened());
-            let (seen, else_seen) = (Seen::of(std::slice::from_ref(&one)), Seen::of(&[other.clone()]));
+            let (seen, else_seen) = (Seen::of(std::slice::from_ref(&one)), Seen::of(std::slice::from_ref(&other)));
             prop_assert_eq!(one == other, seen == else_seen);
             prop_assert_eq!(Seen::parse(&seen.to_string()), Some(seen));
         }

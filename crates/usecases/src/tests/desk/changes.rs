@@ -284,7 +284,8 @@ async fn what_cannot_be_is_refused_before_anybody_signs() {
         ),
         ..*metadata("Long")
     };
-    let refused: Vec<(Change, fn(&ChangeRefused) -> bool)> = vec![
+    type Why = fn(&ChangeRefused) -> bool;
+    let refused: Vec<(Change, Why)> = vec![
         (Change::SignOut { user: nobody.into() }, |why| matches!(why, ChangeRefused::UserUnknown(_))),
         (Change::DeleteUser { user: nobody.into() }, |why| matches!(why, ChangeRefused::UserUnknown(_))),
         (Change::Block { who: Whom::Wallet(toy("toy-x")), reason: Some("a\u{202e}b".to_owned()) }, |why| {
