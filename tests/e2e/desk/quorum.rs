@@ -59,14 +59,16 @@ on_both! {
     }
 
     fn k_07_one_person_is_not_two_whatever_they_link(database) {
-        let wallets: Vec<Wallet> = (0..4).map(|_| Wallet::fresh()).collect();
-        let [one, linked, later, moved] = &wallets[..] else { unreachable!("four were made") };
-        let server = run_by_two(database, &[one, linked, later, moved]).start();
+        let wallets: Vec<Wallet> = (0..7).map(|_| Wallet::fresh()).collect();
+        let [one, linked, later, moved, earlier, giver, honest] = &wallets[..] else { unreachable!("seven were made") };
+        let server = run_by_two(database, &[one, linked, later, moved, earlier, giver, honest]).start();
         let things = Things::of(&server);
         let client = server.register();
         server.browser().sign_in(&client, one);
         link(&server, one, linked).expect(200);
         link(&server, one, moved).expect(200);
+        link(&server, one, earlier).expect(200);
+        unlink(&server, one, earlier).expect(200);
         let mut first = Seat::of(&server, one);
         let proposal = first.propose(&things.delete_client());
         let before = everything(database).0;
@@ -85,6 +87,7 @@ on_both! {
         refused(&mut first, "the same session");
         refused(&mut Seat::of(&server, one), "another session of the same wallet");
         refused(&mut Seat::of(&server, linked), "a linked wallet");
+        refused(&mut Seat::of(&server, earlier), "a wallet that was unlinked before the proposal");
         // A wallet that was the first's when they signed is not a second person's afterwards.
         unlink(&server, one, moved).expect(200);
         refused(&mut Seat::of(&server, moved), "a wallet that moved to another account since");
@@ -96,19 +99,22 @@ on_both! {
         assert!((400..500).contains(&other.sign(&begun).status), "a wallet of the first came to the second");
         refused(&mut other, "an account that has a wallet of the first");
         unlink(&server, later, linked).expect(200);
-        // The first links a wallet of the second's after both texts were made.
+        refused(&mut other, "an account that had a wallet of the first");
+        // The first links a wallet of the second's after the text was made.
         let stranger = Wallet::fresh();
-        let mut other = Seat::of(&server, later);
-        link(&server, later, &stranger).expect(200);
+        let mut other = Seat::of(&server, giver);
+        link(&server, giver, &stranger).expect(200);
         let begun = other.begin_second(&proposal);
-        unlink(&server, later, &stranger).expect(200);
+        unlink(&server, giver, &stranger).expect(200);
         link(&server, one, &stranger).expect(200);
         let signature = stranger.sign(&begun.text);
         assert!((400..500).contains(&other.send(&begun, &signature).status));
+        refused(&mut other, "an account whose wallet the first has now");
         println!("{} attempts", tried + 2);
         assert_eq!(everything(database).0[0], before[0], "the client is there");
-        let begun = other.begin_second(&proposal);
-        assert!(matches!(other.sign(&begun).status, 200 | 303), "an honest second person can still sign");
+        let mut second = Seat::of(&server, honest);
+        let begun = second.begin_second(&proposal);
+        assert!(matches!(second.sign(&begun).status, 200 | 303), "an honest second person can still sign");
         assert_eq!(events(database, "client_deleted"), 1);
     }
 
