@@ -473,7 +473,6 @@ fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 
