@@ -326,8 +326,6 @@ caught! {
         Mistake::TakesAfterTheEnd => desk::a_taking_that_is_repeated_gives_the_same_answer;
     a_proposal_that_ends_from_any_state:
         Mistake::EndsFromAnyState => desk::a_proposal_ends_from_the_state_that_is_named;
-    a_proposal_that_is_withdrawn_though_it_is_taken:
-        Mistake::EndsFromAnyState => desk::a_proposal_is_taken_or_withdrawn;
     a_repeated_end_that_is_refused:
         Mistake::RefusesRepeatedEnds => desk::a_proposal_ends_from_the_state_that_is_named;
     proposals_that_are_forgotten_too_early:

@@ -71,7 +71,7 @@ mod tests {
         let change = GrantId::at(time::OffsetDateTime::UNIX_EPOCH, [1; 10]);
         let both = Signed::of(change, &[signed.clone(), signed]);
         let read: serde_json::Value = serde_json::from_str(both.as_str()).unwrap();
-        let one = serde_json::json!({ "wallet": "eip155:1:0xab", "text": "a\n\"b\"", "signature": "0x1" });
+        let one = serde_json::json!({ "wallet": "eip155:1:0xab", "kind": "key", "text": "a\n\"b\"", "signature": "0x1" });
         assert_eq!(read, serde_json::json!({ "change": change.to_string(), "signatures": [one, one] }));
     }
 }
