@@ -376,6 +376,19 @@ impl IssuedChallenge {
             Ok(())
         }
     }
+
+    /// Can this challenge be answered by this account with this text?
+    pub fn admit_text(
+        &self,
+        now: OffsetDateTime,
+        account: &WalletAccount,
+        text: &str,
+    ) -> Result<(), ChallengeRejected> {
+        if !self.digest.is(&ChallengeDigest::of(account, text)) {
+            return Err(ChallengeRejected::Unknown);
+        }
+        self.admit(now)
+    }
 }
 
 /// The fingerprint of an account and a text: 128 bits of SHA-256. It is sealed and the text is ours, so no

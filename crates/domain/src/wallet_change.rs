@@ -45,22 +45,15 @@ impl PendingWalletChange {
         if !other_digest.is(&ChallengeDigest::of(&self.other, other_text)) {
             return Err(ChallengeRejected::Unknown);
         }
-        self.admit(now, signer_text)
+        self.challenge.admit_text(now, &self.signer, signer_text)
     }
 
     /// Can a wallet be unlinked with this text?
     pub fn admit_unlink(&self, now: OffsetDateTime, signer_text: &str) -> Result<(), ChallengeRejected> {
         match self.change {
-            WalletChange::Unlink => self.admit(now, signer_text),
+            WalletChange::Unlink => self.challenge.admit_text(now, &self.signer, signer_text),
             WalletChange::Link { .. } => Err(ChallengeRejected::Unknown),
         }
-    }
-
-    fn admit(&self, now: OffsetDateTime, signer_text: &str) -> Result<(), ChallengeRejected> {
-        if !self.challenge.digest.is(&ChallengeDigest::of(&self.signer, signer_text)) {
-            return Err(ChallengeRejected::Unknown);
-        }
-        self.challenge.admit(now)
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
-use crate::challenge::{ChallengeDigest, ChallengeRejected, IssuedChallenge};
+use crate::challenge::{ChallengeRejected, IssuedChallenge};
 use crate::id::GrantId;
 use crate::wallet::WalletAccount;
 
@@ -186,10 +186,7 @@ pub struct PendingChange {
 impl PendingChange {
     /// Can the change be made with this text?
     pub fn admit(&self, now: OffsetDateTime, text: &str) -> Result<(), ChallengeRejected> {
-        if !self.challenge.digest.is(&ChallengeDigest::of(&self.signer, text)) {
-            return Err(ChallengeRejected::Unknown);
-        }
-        self.challenge.admit(now)
+        self.challenge.admit_text(now, &self.signer, text)
     }
 }
 
@@ -199,7 +196,7 @@ mod tests {
     use time::Duration;
 
     use super::*;
-    use crate::challenge::MAX_FAILURES;
+    use crate::challenge::{ChallengeDigest, MAX_FAILURES};
 
     const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
