@@ -70,6 +70,53 @@ pub(crate) fn run_pending(url: &ConnectionUrl) -> Result<Vec<String>, MigrateErr
     })
 }
 
+/// The version of the newest migration of this release.
+pub(crate) fn newest_known() -> Result<String, MigrateError> {
+    Ok(known()?.last().map(|migration| migration.name().version().to_string()).unwrap_or_default())
+}
+
+/// The version of the newest migration that this database has.
+pub(crate) fn newest(connection: &mut PgConnection) -> Result<String, MigrateError> {
+    let applied = connection.applied_migrations().map_err(MigrateError::Failed)?;
+    Ok(applied.iter().map(ToString::to_string).max().unwrap_or_default())
+}
+
+/// Brings the schema to that of this version, up or down. The caller's transaction holds all of it.
+pub(crate) fn to(connection: &mut PgConnection, version: &str) -> Result<(), MigrateError> {
+    let applied = connection.applied_migrations().map_err(MigrateError::Failed)?;
+    let known = known()?;
+    for migration in known.iter().rev() {
+        let its = migration.name().version();
+        if its.to_string().as_str() > version && applied.contains(&its) {
+            connection.revert_migration(migration).map_err(MigrateError::Failed)?;
+        }
+    }
+    for migration in &known {
+        let its = migration.name().version();
+        if its.to_string().as_str() <= version && !applied.contains(&its) {
+            connection.run_migration(migration).map_err(MigrateError::Failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs the migrations that are missing in the caller's transaction, and returns their names.
+pub(crate) fn forward(connection: &mut PgConnection) -> Result<Vec<String>, MigrateError> {
+    let mut names = Vec::new();
+    for migration in connection.pending_migrations(MIGRATIONS).map_err(MigrateError::Failed)? {
+        connection.run_migration(&migration).map_err(MigrateError::Failed)?;
+        names.push(migration.name().to_string());
+    }
+    Ok(names)
+}
+
+/// All migrations of this release, the oldest first.
+fn known() -> Result<Vec<Box<dyn Migration<Pg>>>, MigrateError> {
+    let mut known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations().map_err(MigrateError::Failed)?;
+    known.sort_by_key(|migration| migration.name().version().as_owned());
+    Ok(known)
+}
+
 /// Runs steps, each under the lock, until none is left. Returns their names.
 fn one_by_one(
     connection: &mut PgConnection,

@@ -49,14 +49,7 @@ pub fn revert_all(path: &Path) -> Result<Vec<String>, MigrateError> {
 
 /// Runs the migrations that are missing.
 pub(crate) fn run(file: &DatabaseFile) -> Result<Vec<String>, MigrateError> {
-    change(file, |connection| {
-        let mut names = Vec::new();
-        for migration in connection.pending_migrations(MIGRATIONS).map_err(MigrateError::Failed)? {
-            connection.run_migration(&migration).map_err(MigrateError::Failed)?;
-            names.push(migration.name().to_string());
-        }
-        Ok(names)
-    })
+    change(file, forward)
 }
 
 fn change(
@@ -96,6 +89,46 @@ fn tell_of_newer(connection: &mut SqliteConnection) -> Result<(), MigrateError> 
         }
     }
     Ok(())
+}
+
+/// The version of the newest migration of this release.
+pub(crate) fn newest_known() -> Result<String, MigrateError> {
+    Ok(known()?.last().map(|migration| migration.name().version().to_string()).unwrap_or_default())
+}
+
+/// The version of the newest migration that this database has.
+pub(crate) fn newest(connection: &mut SqliteConnection) -> Result<String, MigrateError> {
+    let applied = connection.applied_migrations().map_err(MigrateError::Failed)?;
+    Ok(applied.iter().map(ToString::to_string).max().unwrap_or_default())
+}
+
+/// Brings the schema to that of this version, up or down. The caller's transaction holds all of it.
+pub(crate) fn to(connection: &mut SqliteConnection, version: &str) -> Result<(), MigrateError> {
+    let applied = connection.applied_migrations().map_err(MigrateError::Failed)?;
+    let known = known()?;
+    for migration in known.iter().rev() {
+        let its = migration.name().version();
+        if its.to_string().as_str() > version && applied.contains(&its) {
+            connection.revert_migration(migration).map_err(MigrateError::Failed)?;
+        }
+    }
+    for migration in &known {
+        let its = migration.name().version();
+        if its.to_string().as_str() <= version && !applied.contains(&its) {
+            connection.run_migration(migration).map_err(MigrateError::Failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs the migrations that are missing in the caller's transaction, and returns their names.
+pub(crate) fn forward(connection: &mut SqliteConnection) -> Result<Vec<String>, MigrateError> {
+    let mut names = Vec::new();
+    for migration in connection.pending_migrations(MIGRATIONS).map_err(MigrateError::Failed)? {
+        connection.run_migration(&migration).map_err(MigrateError::Failed)?;
+        names.push(migration.name().to_string());
+    }
+    Ok(names)
 }
 
 /// All migrations of this release, the oldest first.

@@ -20,6 +20,7 @@
 
 pub mod account_store;
 pub mod admin_key_store;
+pub mod archive;
 pub mod block_store;
 pub mod client_store;
 pub mod clock;
@@ -54,6 +55,9 @@ pub use account_store::{
 };
 pub use admin_key_store::{
     AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, RequestBegun, RevokeAdminKey,
+};
+pub use archive::{
+    ArchiveError, ArchiveSink, ArchiveSource, ArchiveTarget, BeginFilling, Filling, Holdings, TakeRow,
 };
 pub use block_store::{
     AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock, RemoveBlock,
