@@ -49,6 +49,7 @@ pub mod desk;
 pub mod device;
 pub mod dpop;
 pub mod email;
+pub mod epoch;
 pub mod error;
 pub mod event;
 pub mod event_push;

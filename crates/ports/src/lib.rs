@@ -27,6 +27,7 @@ pub mod clock;
 pub mod declaration_store;
 pub mod desk_store;
 pub mod entropy;
+pub mod epoch_store;
 pub mod error;
 pub mod event_push_store;
 pub mod event_store;
@@ -70,6 +71,7 @@ pub use clock::Clock;
 pub use declaration_store::{DeclarationStore, ForgetDeclarations, PutDeclarations};
 pub use desk_store::{DayCount, DeskStore, EndProposal, ProposalPage, PutProposal, Replica, TakeProposal};
 pub use entropy::{Entropy, EntropyExt};
+pub use epoch_store::{EpochStore, RaiseEpoch};
 pub use error::{SignerError, StoreError, VerifierError};
 pub use event_push_store::{AdvancePush, BeginPush, EventPush, EventPushStore};
 pub use event_store::{
