@@ -42,6 +42,9 @@ impl PgArchive {
         )
         .map_err(failed("database could not be read"))?;
         connection.batch_execute(PATIENT).map_err(failed("database could not be read"))?;
+        if let Some(work) = migrate::unfinished(&mut connection).map_err(failed("database could not be read"))? {
+            return Err(ArchiveError::Refused(format!("a {work} did not finish filling this database")));
+        }
         // The state is that of the first read.
         let schema = migrate::newest(&mut connection).map_err(failed("migrations could not be read"))?;
         Ok(Self { connection, schema })
@@ -153,7 +156,8 @@ impl ArchiveTarget for PgTarget {
     }
 
     fn begin(&mut self, begin: &BeginFilling) -> Result<(), ArchiveError> {
-        migrate::migrate(&self.url).map_err(failed("database could not be set up"))?;
+        let url = ConnectionUrl::parse(&self.url).map_err(failed("database could not be opened"))?;
+        migrate::run_to_fill(&url).map_err(failed("database could not be set up"))?;
         let mut connection = open(&self.url)?;
         AnsiTransactionManager::begin_transaction_sql(&mut connection, "BEGIN ISOLATION LEVEL READ COMMITTED")
             .map_err(failed("transaction could not begin"))?;

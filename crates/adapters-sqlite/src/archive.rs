@@ -31,15 +31,18 @@ pub struct SqliteArchive {
 impl SqliteArchive {
     /// Opens a database of this release. Creates and changes nothing. Blocks.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
-        let opening = || -> Result<Self, SqliteError> {
-            let file = DatabaseFile::at(path).map_err(SqliteError::File)?;
-            let mut connection = pool::connect_existing(&file, migrate::PATIENCE)?;
-            connection.batch_execute("PRAGMA query_only = ON; PRAGMA cache_size = -8000; BEGIN")?;
-            // The state is that of the first read.
-            let schema = migrate::newest(&mut connection)?;
-            Ok(Self { connection, schema })
-        };
-        opening().map_err(failed("database could not be read"))
+        let file = DatabaseFile::at(path).map_err(failed("database could not be named"))?;
+        let mut connection = pool::connect_existing(&file, migrate::PATIENCE)
+            .map_err(failed("database could not be opened"))?;
+        connection
+            .batch_execute("PRAGMA query_only = ON; PRAGMA cache_size = -8000; BEGIN")
+            .map_err(failed("database could not be read"))?;
+        if let Some(work) = migrate::unfinished(&mut connection).map_err(failed("database could not be read"))? {
+            return Err(ArchiveError::Refused(format!("a {work} did not finish filling this database")));
+        }
+        // The state is that of the first read.
+        let schema = migrate::newest(&mut connection).map_err(failed("migrations could not be read"))?;
+        Ok(Self { connection, schema })
     }
 }
 
@@ -157,11 +160,11 @@ impl ArchiveTarget for SqliteTarget {
     }
 
     fn begin(&mut self, begin: &BeginFilling) -> Result<(), ArchiveError> {
-        migrate::run(&self.file).map_err(failed("database could not be set up"))?;
+        migrate::run_to_fill(&self.file).map_err(failed("database could not be set up"))?;
         let lock = self.file.prepare().map_err(failed("database could not be locked"))?;
         let mut connection = pool::connect_existing(&self.file, migrate::PATIENCE)
             .map_err(failed("database could not be opened"))?;
-        let mark = || -> Result<(), SqliteError> {
+        let mut mark = || -> Result<(), SqliteError> {
             connection.batch_execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -64000;")?;
             diesel::sql_query("INSERT OR REPLACE INTO unfinished (work, begun_at) VALUES (?, ?)")
                 .bind::<Text, _>(begin.filling.name())

@@ -29,6 +29,11 @@ pub fn migrate(path: &Path) -> Result<Vec<String>, MigrateError> {
     run(&DatabaseFile::at(path)?)
 }
 
+/// Runs the migrations that are missing, whether the database is finished or not.
+pub(crate) fn run_to_fill(file: &DatabaseFile) -> Result<Vec<String>, MigrateError> {
+    change(file, forward)
+}
+
 /// Reverts all migrations, the newest first, and returns their names. Everything that was stored is deleted.
 pub fn revert_all(path: &Path) -> Result<Vec<String>, MigrateError> {
     change(&DatabaseFile::at(path)?, |connection| {
@@ -47,9 +52,12 @@ pub fn revert_all(path: &Path) -> Result<Vec<String>, MigrateError> {
     })
 }
 
-/// Runs the migrations that are missing.
+/// Runs the migrations that are missing. Refuses a database that a restore or a copy did not finish filling.
 pub(crate) fn run(file: &DatabaseFile) -> Result<Vec<String>, MigrateError> {
-    change(file, forward)
+    change(file, |connection| match unfinished(connection)? {
+        None => forward(connection),
+        Some(work) => Err(MigrateError::Unfinished { work }),
+    })
 }
 
 fn change(
@@ -89,6 +97,16 @@ fn tell_of_newer(connection: &mut SqliteConnection) -> Result<(), MigrateError> 
         }
     }
     Ok(())
+}
+
+/// The work that did not finish filling this database, if there is one.
+pub(crate) fn unfinished(connection: &mut SqliteConnection) -> Result<Option<String>, diesel::result::Error> {
+    let marks = "SELECT name AS word FROM sqlite_schema WHERE type = 'table' AND name = 'unfinished'";
+    if diesel::sql_query(marks).load::<Mark>(connection)?.is_empty() {
+        return Ok(None);
+    }
+    let marks: Vec<Mark> = diesel::sql_query("SELECT work AS word FROM unfinished").load(connection)?;
+    Ok(marks.into_iter().next().map(|mark| mark.word))
 }
 
 /// The version of the newest migration of this release.
@@ -141,6 +159,12 @@ fn known() -> Result<Vec<Box<dyn Migration<Sqlite>>>, MigrateError> {
 /// Is this the version of a migration of ours?
 pub(crate) fn is_ours(version: &str) -> bool {
     known().is_ok_and(|known| known.iter().any(|known| known.name().version().to_string() == version))
+}
+
+#[derive(QueryableByName)]
+struct Mark {
+    #[diesel(sql_type = Text)]
+    word: String,
 }
 
 #[derive(QueryableByName)]

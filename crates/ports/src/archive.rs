@@ -9,6 +9,7 @@
 use std::fmt;
 
 use countersign_domain::archive::{CountedTable, Row, Table, TableSum};
+use countersign_domain::epoch::Filling;
 use time::OffsetDateTime;
 
 use crate::RaiseEpoch;
@@ -67,25 +68,6 @@ pub trait ArchiveSink: Send {
 
     /// Ends the table: all of its rows are taken, and this is their sum.
     fn end_table(&mut self, sum: &TableSum) -> Result<(), ArchiveError>;
-}
-
-/// Which work fills a database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Filling {
-    /// A backup is restored.
-    Restore,
-    /// Another database is copied.
-    Copy,
-}
-
-impl Filling {
-    /// Its name in the mark of an unfinished database.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Restore => "restore",
-            Self::Copy => "copy",
-        }
-    }
 }
 
 /// What there is in a database.

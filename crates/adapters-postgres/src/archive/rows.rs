@@ -9,7 +9,7 @@ use diesel::data_types::{PgDate, PgTimestamp};
 use diesel::deserialize::{self, QueryableByName};
 use diesel::pg::{Pg, PgRowByRowLoadingMode};
 use diesel::prelude::*;
-use diesel::row::{Field, NamedRow, Row as _};
+use diesel::row::{Field, NamedRow};
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Date, Integer, Nullable, Text, Timestamptz, Uuid};
 
 use super::catalog::{Type, Types, key, quoted};
@@ -145,7 +145,7 @@ impl QueryableByName<Pg> for AnyRow {
     fn build<'a>(row: &impl NamedRow<'a, Pg>) -> deserialize::Result<Self> {
         let mut values = Vec::with_capacity(row.field_count());
         for index in 0..row.field_count() {
-            let field = row.get(index).ok_or("a column is missing")?;
+            let field = diesel::row::Row::get(row, index).ok_or("a column is missing")?;
             values.push(match field.value() {
                 None => Value::Null,
                 Some(value) => read_value(value.get_oid().get(), value.as_bytes())?,

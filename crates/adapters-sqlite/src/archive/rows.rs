@@ -5,7 +5,7 @@ use countersign_ports::{ArchiveError, TakeRow};
 use diesel::connection::DefaultLoadingMode;
 use diesel::deserialize::{self, QueryableByName};
 use diesel::prelude::*;
-use diesel::row::{Field, NamedRow, Row as _};
+use diesel::row::{Field, NamedRow};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::sqlite::{Sqlite, SqliteType};
 
@@ -88,7 +88,7 @@ impl QueryableByName<Sqlite> for AnyRow {
     fn build<'a>(row: &impl NamedRow<'a, Sqlite>) -> deserialize::Result<Self> {
         let mut values = Vec::with_capacity(row.field_count());
         for index in 0..row.field_count() {
-            let field = row.get(index).ok_or("a column is missing")?;
+            let field = diesel::row::Row::get(row, index).ok_or("a column is missing")?;
             values.push(match field.value() {
                 None => Value::Null,
                 Some(mut value) => match value.value_type() {

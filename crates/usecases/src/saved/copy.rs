@@ -1,7 +1,8 @@
 //! Copies a database into another, of the same kind or not.
 
 use countersign_domain::archive::CountedTable;
-use countersign_ports::{ArchiveError, ArchiveSource, ArchiveTarget, Filling, Holdings};
+use countersign_domain::epoch::Filling;
+use countersign_ports::{ArchiveError, ArchiveSource, ArchiveTarget, Holdings};
 use time::OffsetDateTime;
 
 use super::fill::{Fill, STILL_RUNS, fill, runs};

@@ -1,8 +1,9 @@
 //! Fills a database with all rows of a source.
 
 use countersign_domain::archive::{CountedTable, Summing, TableSum};
+use countersign_domain::epoch::Filling;
 use countersign_ports::{
-    ArchiveError, ArchiveSource, ArchiveTarget, BeginFilling, Filling, RaiseEpoch,
+    ArchiveError, ArchiveSource, ArchiveTarget, BeginFilling, RaiseEpoch,
 };
 use time::{Duration, OffsetDateTime};
 

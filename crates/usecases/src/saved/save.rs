@@ -1,7 +1,5 @@
 //! Rows go from a source to a sink.
 
-use std::time::{Duration, Instant};
-
 use countersign_domain::archive::{CountedTable, Row, Summing, Table, TableSum};
 use countersign_ports::{ArchiveError, ArchiveSink, ArchiveSource};
 
@@ -30,8 +28,8 @@ pub enum Step {
 /// Hears how far a work is.
 pub type Tell<'a> = dyn FnMut(Progress) + 'a;
 
-/// How often to tell.
-const EVERY: Duration = Duration::from_millis(200);
+/// After how many rows to tell.
+const EVERY: u64 = 1_024;
 
 /// Gives all rows of the source to the sink, and returns the sum of each table. Fails if the source does not have what it
 /// says: another number of rows, or other rows than when it was written.
@@ -97,26 +95,23 @@ impl ArchiveSink for Nowhere {
 /// Counts rows, and tells now and then.
 pub(super) struct Counting<'a, 'b> {
     progress: Progress,
-    told_at: Instant,
     tell: &'a mut Tell<'b>,
 }
 
 impl<'a, 'b> Counting<'a, 'b> {
     pub(super) fn new(step: Step, tables: &[CountedTable], tell: &'a mut Tell<'b>) -> Self {
         let of = tables.iter().map(|counted| counted.rows).sum();
-        Self { progress: Progress { step, rows: 0, of }, told_at: Instant::now(), tell }
+        Self { progress: Progress { step, rows: 0, of }, tell }
     }
 
     pub(super) fn one(&mut self) {
         self.progress.rows += 1;
-        // Asking for the time costs more than counting.
-        if self.progress.rows.is_multiple_of(256) && self.told_at.elapsed() >= EVERY {
+        if self.progress.rows.is_multiple_of(EVERY) {
             self.tell();
         }
     }
 
     pub(super) fn tell(&mut self) {
-        self.told_at = Instant::now();
         (self.tell)(self.progress);
     }
 }
