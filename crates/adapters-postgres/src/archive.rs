@@ -3,6 +3,8 @@
 mod catalog;
 mod rows;
 
+use std::fmt;
+
 use countersign_domain::archive::{CountedTable, Row, Table, TableSum};
 use countersign_ports::{
     ArchiveError, ArchiveSink, ArchiveSource, ArchiveTarget, BeginFilling, Holdings, RaiseEpoch, TakeRow,
@@ -42,7 +44,9 @@ impl PgArchive {
         )
         .map_err(failed("database could not be read"))?;
         connection.batch_execute(PATIENT).map_err(failed("database could not be read"))?;
-        if let Some(work) = migrate::unfinished(&mut connection).map_err(failed("database could not be read"))? {
+        if let Some(work) =
+            migrate::unfinished(&mut connection).map_err(failed("database could not be read"))?
+        {
             return Err(ArchiveError::Refused(format!("a {work} did not finish filling this database")));
         }
         // The state is that of the first read.
@@ -159,8 +163,11 @@ impl ArchiveTarget for PgTarget {
         let url = ConnectionUrl::parse(&self.url).map_err(failed("database could not be opened"))?;
         migrate::run_to_fill(&url).map_err(failed("database could not be set up"))?;
         let mut connection = open(&self.url)?;
-        AnsiTransactionManager::begin_transaction_sql(&mut connection, "BEGIN ISOLATION LEVEL READ COMMITTED")
-            .map_err(failed("transaction could not begin"))?;
+        AnsiTransactionManager::begin_transaction_sql(
+            &mut connection,
+            "BEGIN ISOLATION LEVEL READ COMMITTED",
+        )
+        .map_err(failed("transaction could not begin"))?;
         connection.batch_execute(PATIENT).map_err(failed("transaction could not begin"))?;
         let lock: TruthRow = diesel::sql_query(LOCK)
             .get_result(&mut connection)
@@ -269,6 +276,18 @@ fn has_rows(connection: &mut PgConnection) -> Result<bool, ArchiveError> {
 fn every_table(connection: &mut PgConnection) -> Result<Vec<String>, ArchiveError> {
     let archived = catalog::tables(connection)?.into_iter().map(|table| table.name);
     Ok(["leases", "replicas"].map(str::to_owned).into_iter().chain(archived).collect())
+}
+
+impl fmt::Debug for PgArchive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PgArchive").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for PgTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PgTarget").field("known", &self.known).finish_non_exhaustive()
+    }
 }
 
 fn failed<E: std::error::Error + Send + Sync + 'static>(

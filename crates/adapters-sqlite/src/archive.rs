@@ -3,6 +3,7 @@
 mod catalog;
 mod rows;
 
+use std::fmt;
 use std::path::Path;
 
 use countersign_domain::archive::{CountedTable, Row, Table, TableSum};
@@ -37,7 +38,9 @@ impl SqliteArchive {
         connection
             .batch_execute("PRAGMA query_only = ON; PRAGMA cache_size = -8000; BEGIN")
             .map_err(failed("database could not be read"))?;
-        if let Some(work) = migrate::unfinished(&mut connection).map_err(failed("database could not be read"))? {
+        if let Some(work) =
+            migrate::unfinished(&mut connection).map_err(failed("database could not be read"))?
+        {
             return Err(ArchiveError::Refused(format!("a {work} did not finish filling this database")));
         }
         // The state is that of the first read.
@@ -139,7 +142,10 @@ impl ArchiveTarget for SqliteTarget {
         match look(&path).map_err(failed("database could not be opened"))? {
             Found::Nothing | Found::Empty => return Ok(nothing),
             Found::Foreign => {
-                return Err(ArchiveError::Refused(format!("{} is not a database of Countersign", path.display())));
+                return Err(ArchiveError::Refused(format!(
+                    "{} is not a database of Countersign",
+                    path.display()
+                )));
             }
             Found::Ours | Found::Unfinished => {}
         }
@@ -150,9 +156,8 @@ impl ArchiveTarget for SqliteTarget {
             let seen: SeenRow = diesel::sql_query("SELECT max(seen_at) AS seen_at FROM replicas")
                 .get_result(&mut connection)
                 .map_err(failed("database could not be read"))?;
-            seen.seen_at.and_then(|micros| {
-                OffsetDateTime::from_unix_timestamp_nanos(i128::from(micros) * 1_000).ok()
-            })
+            seen.seen_at
+                .and_then(|micros| OffsetDateTime::from_unix_timestamp_nanos(i128::from(micros) * 1_000).ok())
         } else {
             None
         };
@@ -165,7 +170,9 @@ impl ArchiveTarget for SqliteTarget {
         let mut connection = pool::connect_existing(&self.file, migrate::PATIENCE)
             .map_err(failed("database could not be opened"))?;
         let mut mark = || -> Result<(), SqliteError> {
-            connection.batch_execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -64000;")?;
+            connection.batch_execute(
+                "PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -64000;",
+            )?;
             diesel::sql_query("INSERT OR REPLACE INTO unfinished (work, begun_at) VALUES (?, ?)")
                 .bind::<Text, _>(begin.filling.name())
                 .bind::<BigInt, _>(micros(begin.now))
@@ -194,7 +201,8 @@ impl ArchiveTarget for SqliteTarget {
                 row.table
             )));
         }
-        let migrated = migrate::forward(connection).map_err(failed("schema could not be brought up to date"))?;
+        let migrated =
+            migrate::forward(connection).map_err(failed("schema could not be brought up to date"))?;
         let mut commit = || -> Result<(), SqliteError> {
             if let Some(command) = epoch {
                 raise_epoch(connection, command)?;
@@ -238,7 +246,11 @@ fn prepare(connection: &mut SqliteConnection, begin: &BeginFilling) -> Result<()
 
 /// Fails unless these are the same tables. Their order does not matter.
 fn same_tables(here: &[Table], there: &[Table]) -> Result<(), ArchiveError> {
-    match here.iter().find(|table| !there.contains(table)).or_else(|| there.iter().find(|table| !here.contains(table))) {
+    match here
+        .iter()
+        .find(|table| !there.contains(table))
+        .or_else(|| there.iter().find(|table| !here.contains(table)))
+    {
         None => Ok(()),
         Some(table) => Err(ArchiveError::Unsound(format!(
             "the table {} is not the same in the archive and in the schema that the archive names",
@@ -249,14 +261,16 @@ fn same_tables(here: &[Table], there: &[Table]) -> Result<(), ArchiveError> {
 
 fn counted(connection: &mut SqliteConnection, table: Table) -> Result<CountedTable, ArchiveError> {
     let count = format!("SELECT count(*) AS number FROM {}", quoted(&table.name));
-    let count: NumberRow = diesel::sql_query(count).get_result(connection).map_err(failed("rows could not be counted"))?;
+    let count: NumberRow =
+        diesel::sql_query(count).get_result(connection).map_err(failed("rows could not be counted"))?;
     Ok(CountedTable { table, rows: u64::try_from(count.number).unwrap_or_default() })
 }
 
 fn has_rows(connection: &mut SqliteConnection) -> Result<bool, ArchiveError> {
     for table in catalog::tables(connection)? {
         let exists = format!("SELECT EXISTS (SELECT 1 FROM {}) AS number", quoted(&table.name));
-        let exists: NumberRow = diesel::sql_query(exists).get_result(connection).map_err(failed("rows could not be counted"))?;
+        let exists: NumberRow =
+            diesel::sql_query(exists).get_result(connection).map_err(failed("rows could not be counted"))?;
         if exists.number != 0 {
             return Ok(true);
         }
@@ -267,10 +281,28 @@ fn has_rows(connection: &mut SqliteConnection) -> Result<bool, ArchiveError> {
 /// The names of all tables whose rows a restore replaces, each after those it refers to.
 fn every_table(connection: &mut SqliteConnection) -> Result<Vec<String>, ArchiveError> {
     let archived = catalog::tables(connection)?.into_iter().map(|table| table.name);
-    Ok(["access_tokens", "leases", "replicas", "time_mark"].map(str::to_owned).into_iter().chain(archived).collect())
+    Ok(["access_tokens", "leases", "replicas", "time_mark"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(archived)
+        .collect())
 }
 
-fn failed<E: std::error::Error + Send + Sync + 'static>(attempted: &'static str) -> impl FnOnce(E) -> ArchiveError {
+impl fmt::Debug for SqliteArchive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteArchive").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for SqliteTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteTarget").field("known", &self.known).finish_non_exhaustive()
+    }
+}
+
+fn failed<E: std::error::Error + Send + Sync + 'static>(
+    attempted: &'static str,
+) -> impl FnOnce(E) -> ArchiveError {
     move |error| ArchiveError::Failed { attempted, source: Box::new(error) }
 }
 

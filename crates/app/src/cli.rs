@@ -8,9 +8,9 @@ mod event;
 pub(crate) mod flags;
 mod people;
 mod resource;
-mod saved;
 #[cfg(test)]
 mod sameness;
+mod saved;
 
 use std::path::PathBuf;
 

@@ -137,7 +137,9 @@ pub(crate) fn restore(
     };
     header.judge(target.known_schema(), secret).map_err(|unfit| Failure::Failed(unfit.to_string()))?;
     if header.fingerprint.is_none() {
-        note("the backup does not tell which secret it belongs to; if it is another one, no server will start on it")?;
+        note(
+            "the backup does not tell which secret it belongs to; if it is another one, no server will start on it",
+        )?;
     }
     if header.issuer != config.public_url.as_str() {
         note(&format!(
@@ -209,7 +211,8 @@ pub(crate) fn restore(
 /// Copies a database into another.
 pub(crate) fn copy(flags: &CopyFlags, wiring: &Wiring, out: &mut dyn Write) -> Result<(), Failure> {
     let (from, to) = (&flags.from, &flags.to);
-    let of = |url: &DatabaseUrl| wiring.scheme_of(url).map_err(|error| Failure::Usage(format!("{url}: {error}")));
+    let of =
+        |url: &DatabaseUrl| wiring.scheme_of(url).map_err(|error| Failure::Usage(format!("{url}: {error}")));
     let (source_scheme, target_scheme) = (of(from)?, of(to)?);
     if source_scheme.place(from) == target_scheme.place(to) {
         return Err(Failure::Usage("--from and --to name the same database".to_owned()));
@@ -224,10 +227,13 @@ pub(crate) fn copy(flags: &CopyFlags, wiring: &Wiring, out: &mut dyn Write) -> R
     let mut source = source_scheme.archive(from).map_err(not_read)?;
     let mut target = target_scheme.archive_target(to).map_err(not_filled)?;
     if source.schema() > target.known_schema() {
-        return Err(Failure::Failed(format!("{from} has the schema of a newer release; copy it with that release")));
+        return Err(Failure::Failed(format!(
+            "{from} has the schema of a newer release; copy it with that release"
+        )));
     }
     let mut teller = Teller::new();
-    let copied = copy_all(&mut *source, &mut *target, now, flags.force, &mut |progress| teller.tell(progress));
+    let copied =
+        copy_all(&mut *source, &mut *target, now, flags.force, &mut |progress| teller.tell(progress));
     let copied = copied.map_err(not_filled)?;
     match flags.output.output {
         Output::Json => writeln!(
@@ -262,7 +268,8 @@ fn open(path: &Path, identities: &Identities) -> Result<BackupReader<io::BufRead
 fn identities(path: Option<&Path>) -> Result<Identities, Failure> {
     let Some(path) = path else { return Ok(Identities::default()) };
     let shown = path.display();
-    let text = fs::read_to_string(path).map_err(|error| Failure::because(&format!("read {shown}"), &error))?;
+    let text =
+        fs::read_to_string(path).map_err(|error| Failure::because(&format!("read {shown}"), &error))?;
     Identities::parse(&text).map_err(|error| Failure::Usage(format!("{shown}: {error}")))
 }
 

@@ -16,7 +16,10 @@ use countersign_adapters_http::{CachedDocuments, HttpFetcher};
 use countersign_adapters_smtp::{SmtpMailer, SmtpSettings};
 use countersign_metrics::WriterFigures;
 use countersign_ports::error::Source;
-use countersign_ports::{ArchiveError, ArchiveSource, ArchiveTarget, Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
+use countersign_ports::{
+    ArchiveError, ArchiveSource, ArchiveTarget, Clock, Entropy, Fetcher, JwsReader, Mailer, Storage,
+    TokenSigner, WalletVerifier,
+};
 use countersign_usecases::context::blocks::Blocks;
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::context::resources::Resources;

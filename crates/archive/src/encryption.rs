@@ -22,7 +22,9 @@ impl std::error::Error for RecipientRejected {}
 
 impl fmt::Display for RecipientRejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not an age recipient: one begins with age1 and has 62 characters, as `age-keygen` prints it")
+        f.write_str(
+            "not an age recipient: one begins with age1 and has 62 characters, as `age-keygen` prints it",
+        )
     }
 }
 
@@ -60,7 +62,8 @@ impl Identities {
     /// Reads the file that `age-keygen` writes: an identity on each line, comments after `#`.
     pub fn parse(text: &str) -> Result<Self, IdentityRejected> {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let parsed: Result<Vec<_>, _> = lines.map(|line| line.parse().map_err(|_| IdentityRejected)).collect();
+        let parsed: Result<Vec<_>, _> =
+            lines.map(|line| line.parse().map_err(|_| IdentityRejected)).collect();
         match parsed? {
             none if none.is_empty() => Err(IdentityRejected),
             identities => Ok(Self(identities)),
@@ -133,17 +136,20 @@ impl<R: BufRead> Opened<R> {
         }
         if identities.0.is_empty() {
             return Err(ArchiveError::Unsound(
-                "the backup is encrypted; name the file of an age identity that opens it (--identity)".to_owned(),
+                "the backup is encrypted; name the file of an age identity that opens it (--identity)"
+                    .to_owned(),
             ));
         }
         let identities = identities.0.iter().map(|identity| identity as &dyn age::Identity);
         let opened = age::Decryptor::new_buffered(file).and_then(|decryptor| decryptor.decrypt(identities));
         match opened {
             Ok(reader) => Ok(Self::Decrypted(Box::new(reader))),
-            Err(age::DecryptError::NoMatchingKeys) => {
-                Err(ArchiveError::Unsound("the backup was encrypted for others than this identity".to_owned()))
-            }
-            Err(error) => Err(ArchiveError::Unsound(format!("the backup is damaged: its encryption cannot be read ({error})"))),
+            Err(age::DecryptError::NoMatchingKeys) => Err(ArchiveError::Unsound(
+                "the backup was encrypted for others than this identity".to_owned(),
+            )),
+            Err(error) => Err(ArchiveError::Unsound(format!(
+                "the backup is damaged: its encryption cannot be read ({error})"
+            ))),
         }
     }
 }

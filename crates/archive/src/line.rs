@@ -44,20 +44,11 @@ struct ColumnLine {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Mark {
     /// The rows of this table follow.
-    Begin {
-        table: String,
-    },
+    Begin { table: String },
     /// The rows of this table were these.
-    End {
-        table: String,
-        rows: u64,
-        sha256: String,
-    },
+    End { table: String, rows: u64, sha256: String },
     /// Nothing follows. The hash is that of all lines before.
-    Complete {
-        rows: u64,
-        sha256: String,
-    },
+    Complete { rows: u64, sha256: String },
 }
 
 impl Mark {
@@ -85,7 +76,8 @@ pub(crate) fn write<T: Serialize>(line: &mut Vec<u8>, content: &T) -> Result<(),
 }
 
 pub(crate) fn write_header(line: &mut Vec<u8>, header: &Header) -> Result<(), Wrong> {
-    let column = |column: &Column| ColumnLine { name: column.name.clone(), kind: column.kind.name().to_owned() };
+    let column =
+        |column: &Column| ColumnLine { name: column.name.clone(), kind: column.kind.name().to_owned() };
     let table = |counted: &CountedTable| TableLine {
         name: counted.table.name.clone(),
         rows: counted.rows,
@@ -139,7 +131,9 @@ pub(crate) fn write_row(line: &mut Vec<u8>, row: &[Value]) -> Result<(), Wrong> 
         match value {
             Value::Null => line.extend(b"null"),
             Value::Integer(number) => line.extend(number.to_string().as_bytes()),
-            Value::Text(text) => serde_json::to_writer(&mut *line, text).map_err(|error| error.to_string())?,
+            Value::Text(text) => {
+                serde_json::to_writer(&mut *line, text).map_err(|error| error.to_string())?
+            }
             Value::Bytes(bytes) => {
                 line.push(b'"');
                 line.extend(hex::encode(bytes).as_bytes());
@@ -157,7 +151,8 @@ pub(crate) fn write_row(line: &mut Vec<u8>, row: &[Value]) -> Result<(), Wrong> 
 /// Reads a row of this table.
 pub(crate) fn read_row(line: &[u8], table: &Table) -> Result<Row, Wrong> {
     let at = |wrong: &str| format!("a row of {} {wrong}", table.name);
-    let cells: Vec<Cell> = serde_json::from_slice(line).map_err(|error| at(&format!("cannot be read ({error})")))?;
+    let cells: Vec<Cell> =
+        serde_json::from_slice(line).map_err(|error| at(&format!("cannot be read ({error})")))?;
     if cells.len() != table.columns.len() {
         return Err(at("has too few or too many values"));
     }

@@ -57,9 +57,7 @@ pub use account_store::{
 pub use admin_key_store::{
     AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, RequestBegun, RevokeAdminKey,
 };
-pub use archive::{
-    ArchiveError, ArchiveSink, ArchiveSource, ArchiveTarget, BeginFilling, Holdings, TakeRow,
-};
+pub use archive::{ArchiveError, ArchiveSink, ArchiveSource, ArchiveTarget, BeginFilling, Holdings, TakeRow};
 pub use block_store::{
     AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock, RemoveBlock,
 };

@@ -85,9 +85,9 @@ pub(super) fn types(connection: &mut PgConnection) -> Result<Types, ArchiveError
     )
     .load(connection)
     .map_err(failed("tables could not be listed"))?;
-    let archived = columns.into_iter().filter(|column| {
-        column.of != MIGRATIONS && !OF_PROCESSES.contains(&column.of.as_str())
-    });
+    let archived = columns
+        .into_iter()
+        .filter(|column| column.of != MIGRATIONS && !OF_PROCESSES.contains(&column.of.as_str()));
     archived
         .map(|column| match Type::named(&column.declared) {
             Some(its) => Ok(((column.of, column.name), its)),

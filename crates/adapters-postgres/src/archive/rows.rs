@@ -36,12 +36,8 @@ pub(super) fn read(
     };
     let order: Vec<String> = key(connection, &table.name)?.into_iter().map(collated).collect();
     let columns: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
-    let text = format!(
-        "SELECT {} FROM {} ORDER BY {}",
-        columns.join(", "),
-        quoted(&table.name),
-        order.join(", ")
-    );
+    let text =
+        format!("SELECT {} FROM {} ORDER BY {}", columns.join(", "), quoted(&table.name), order.join(", "));
     let rows = diesel::sql_query(text)
         .load_iter::<AnyRow, PgRowByRowLoadingMode>(connection)
         .map_err(failed("rows could not be read"))?;
@@ -73,7 +69,8 @@ pub(super) fn write(
     let mut insert = diesel::sql_query(text).into_boxed::<Pg>();
     for (place, column) in table.columns.iter().enumerate() {
         let unknown = || ArchiveError::Unsound(format!("there is no {}.{} here", table.name, column.name));
-        let wrong = || ArchiveError::Unsound(format!("{}.{} has an impossible value", table.name, column.name));
+        let wrong =
+            || ArchiveError::Unsound(format!("{}.{} has an impossible value", table.name, column.name));
         let its = types.get(&(table.name.clone(), column.name.clone())).ok_or_else(unknown)?;
         let values = rows.iter().map(|row| row.get(place).unwrap_or(&Value::Null));
         macro_rules! array {
@@ -92,7 +89,9 @@ pub(super) fn write(
             Type::Day => array!(Date, |value| optional(integer(value)?, |number| {
                 i32::try_from(number).ok()?.checked_sub(JULIAN_2000).map(PgDate)
             })),
-            Type::Id => array!(Uuid, |value| optional(bytes(value)?, |bytes| uuid::Uuid::from_slice(bytes).ok())),
+            Type::Id => {
+                array!(Uuid, |value| optional(bytes(value)?, |bytes| uuid::Uuid::from_slice(bytes).ok()))
+            }
             Type::Integer => {
                 array!(Integer, |value| optional(integer(value)?, |number| i32::try_from(number).ok()))
             }

@@ -17,6 +17,9 @@ const PLACE: (&str, &str) = ("tokens", "place");
 /// The table in which Diesel keeps which migrations have run.
 const MIGRATIONS: &str = "__diesel_schema_migrations";
 
+/// How the tables begin that Litestream puts into a database which it replicates.
+const LITESTREAM: &str = "_litestream";
+
 /// The tables of an archive, each after those it refers to.
 pub(super) fn tables(connection: &mut SqliteConnection) -> Result<Vec<Table>, ArchiveError> {
     let columns: Vec<ColumnRow> = diesel::sql_query(
@@ -43,17 +46,17 @@ pub(super) fn tables(connection: &mut SqliteConnection) -> Result<Vec<Table>, Ar
     .load(connection)
     .map_err(failed("tables could not be listed"))?;
     let references: Vec<_> = references.into_iter().map(|row| (row.of, row.to)).collect();
-    in_order_of_references(tables, &references).ok_or_else(|| ArchiveError::Unsound("tables refer to each other in a circle".to_owned()))
+    in_order_of_references(tables, &references)
+        .ok_or_else(|| ArchiveError::Unsound("tables refer to each other in a circle".to_owned()))
 }
 
 /// The columns of a table's key, in their order.
 pub(super) fn key(connection: &mut SqliteConnection, table: &str) -> Result<Vec<String>, ArchiveError> {
-    let key: Vec<NameRow> = diesel::sql_query(
-        "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk",
-    )
-    .bind::<Text, _>(table)
-    .load(connection)
-    .map_err(failed("tables could not be listed"))?;
+    let key: Vec<NameRow> =
+        diesel::sql_query("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk")
+            .bind::<Text, _>(table)
+            .load(connection)
+            .map_err(failed("tables could not be listed"))?;
     Ok(key.into_iter().map(|row| row.name).collect())
 }
 
@@ -63,13 +66,14 @@ pub(super) fn exists(connection: &mut SqliteConnection, table: &str) -> Result<b
         diesel::sql_query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name = ?")
             .bind::<Text, _>(table)
             .load(connection)
-    .map_err(failed("tables could not be listed"))?;
+            .map_err(failed("tables could not be listed"))?;
     Ok(!found.is_empty())
 }
 
 fn is_archived(column: &ColumnRow) -> bool {
     let of = column.of.as_str();
     !of.starts_with("sqlite_")
+        && !of.starts_with(LITESTREAM)
         && of != MIGRATIONS
         && !OF_PROCESSES.contains(&of)
         && !OF_SQLITE.contains(&of)

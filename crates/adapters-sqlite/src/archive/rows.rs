@@ -26,12 +26,8 @@ pub(super) fn read(
 ) -> Result<(), ArchiveError> {
     let order: Vec<String> = key(connection, &table.name)?.iter().map(|name| quoted(name)).collect();
     let columns: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
-    let text = format!(
-        "SELECT {} FROM {} ORDER BY {}",
-        columns.join(", "),
-        quoted(&table.name),
-        order.join(", ")
-    );
+    let text =
+        format!("SELECT {} FROM {} ORDER BY {}", columns.join(", "), quoted(&table.name), order.join(", "));
     let rows = diesel::sql_query(text)
         .load_iter::<AnyRow, DefaultLoadingMode>(connection)
         .map_err(failed("rows could not be read"))?;
@@ -40,7 +36,10 @@ pub(super) fn read(
         if !table.takes(&row) {
             let wrong = table.columns.iter().zip(&row).find(|(column, value)| !value.fits(column.kind));
             let column = wrong.map_or("", |(column, _)| &column.name);
-            return Err(ArchiveError::Unsound(format!("{}.{column} has a value of another kind", table.name)));
+            return Err(ArchiveError::Unsound(format!(
+                "{}.{column} has a value of another kind",
+                table.name
+            )));
         }
         take(row)?;
     }

@@ -31,16 +31,21 @@ impl BackupFile {
             )),
             _ => Failure::because(&format!("make {}", partial.display()), &error),
         })?;
-        Ok(Self { path: path.to_owned(), partial, out: BufWriter::with_capacity(1 << 16, file), is_kept: false })
+        Ok(Self {
+            path: path.to_owned(),
+            partial,
+            out: BufWriter::with_capacity(1 << 16, file),
+            is_kept: false,
+        })
     }
 
     /// Puts the file in its place, once all of it is on disk. Returns how many bytes it has.
     pub(super) fn keep(mut self) -> Result<u64, Failure> {
         let shown = self.path.display().to_string();
         let kept = self.put_in_place().map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => {
-                Failure::Failed(format!("{shown} was made by somebody else meanwhile; a backup overwrites nothing"))
-            }
+            io::ErrorKind::AlreadyExists => Failure::Failed(format!(
+                "{shown} was made by somebody else meanwhile; a backup overwrites nothing"
+            )),
             _ => Failure::because(&format!("write {shown}"), &error),
         });
         self.is_kept = kept.is_ok();

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_adapters_sqlite::{self as sqlite, SqliteArchive, SqliteOptions, SqliteStorage, SqliteTarget, WriteStats};
+use countersign_adapters_sqlite::{
+    self as sqlite, SqliteArchive, SqliteOptions, SqliteStorage, SqliteTarget, WriteStats,
+};
 use countersign_metrics::WriterFigures;
 use countersign_ports::{ArchiveError, ArchiveSource, ArchiveTarget};
 use tokio::task::spawn_blocking;

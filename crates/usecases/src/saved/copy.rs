@@ -36,12 +36,7 @@ pub fn copy(
     tell: &mut Tell<'_>,
 ) -> Result<Copied, ArchiveError> {
     let tables: Vec<CountedTable> = source.tables()?;
-    let work =
-        Fill { filling: Filling::Copy, tables: &tables, sums: None, replaces, epoch: None };
+    let work = Fill { filling: Filling::Copy, tables: &tables, sums: None, replaces, epoch: None };
     let migrated = fill(source, target, now, &work, tell)?;
-    Ok(Copied {
-        tables: tables.len(),
-        rows: tables.iter().map(|counted| counted.rows).sum(),
-        migrated,
-    })
+    Ok(Copied { tables: tables.len(), rows: tables.iter().map(|counted| counted.rows).sum(), migrated })
 }

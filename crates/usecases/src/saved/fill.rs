@@ -2,9 +2,7 @@
 
 use countersign_domain::archive::{CountedTable, Summing, TableSum};
 use countersign_domain::epoch::Filling;
-use countersign_ports::{
-    ArchiveError, ArchiveSource, ArchiveTarget, BeginFilling, RaiseEpoch,
-};
+use countersign_ports::{ArchiveError, ArchiveSource, ArchiveTarget, BeginFilling, RaiseEpoch};
 use time::{Duration, OffsetDateTime};
 
 use super::save::{Counting, Step, Tell, save};
