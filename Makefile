@@ -27,6 +27,8 @@ SEED ?= 1
 REFUSED ?= 100000
 ROUNDS ?= 200
 EVENTS ?= 10000000
+BACKUPS ?= 50
+COPIED_USERS ?= 1000000
 DESK_USERS ?= 1000000
 DESK_EVENTS ?= 10000000
 # Packages whose tests need PostgreSQL, a mail server or a server of ours.
@@ -164,6 +166,22 @@ event-rounds: setup-build setup-postgres ## Kill servers, commands and PostgreSQ
 	cargo test --locked -p countersign-tests --test e2e --no-run
 	$(say) "Killing $(ROUNDS) times on SQLite, on PostgreSQL, and PostgreSQL itself: about half an hour"
 	ROUNDS=$(ROUNDS) cargo test --locked -p countersign-tests --test e2e -- --nocapture --test-threads 3 events::crashes
+
+.PHONY: backups
+backups: setup-build setup-postgres ## Save each database 50 times under load, restore each, kill and compare (BACKUPS=50)
+	@$(say) "Building the release and the test"
+	cargo build --release --locked -p countersign-app
+	cargo test --release --locked -p countersign-tests --test e2e --no-run
+	$(say) "Saving $(BACKUPS) times on each database"
+	BACKUPS=$(BACKUPS) cargo test --release --locked -p countersign-tests --test e2e -- --nocapture --test-threads 1 saved::
+
+.PHONY: copy-many
+copy-many: setup-build setup-postgres ## Copy a million users from SQLite to PostgreSQL and back (COPIED_USERS=1000000)
+	@$(say) "Building the release and the test"
+	cargo build --release --locked -p countersign-app
+	cargo test --release --locked -p countersign-tests --test e2e --no-run
+	$(say) "Copying $(COPIED_USERS) users"
+	COPIED_USERS=$(COPIED_USERS) cargo test --release --locked -p countersign-tests --test e2e -- --nocapture saved::a_copy_to
 
 # The release, because a debug build takes minutes for a million events.
 .PHONY: event-many

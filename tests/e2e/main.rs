@@ -40,6 +40,7 @@ mod remembering;
 mod requests;
 mod resources;
 mod rules;
+mod saved;
 mod scaling;
 mod secrecy;
 mod security;

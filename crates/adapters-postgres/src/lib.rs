@@ -13,6 +13,7 @@
 //!
 //! Any number of processes can use one database: nothing is kept in memory.
 
+mod archive;
 mod batch;
 mod connection;
 mod error;
@@ -28,6 +29,7 @@ mod statement;
 mod store;
 mod together;
 
+pub use archive::{PgArchive, PgTarget};
 pub use connection::ConnectError;
 pub use look::{Found, look};
 pub use migrate::{MigrateError, migrate, revert_all};

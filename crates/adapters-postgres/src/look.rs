@@ -6,13 +6,15 @@ use diesel::sql_types::Text;
 use diesel::{QueryableByName, RunQueryDsl};
 
 use crate::connection::ConnectionUrl;
-use crate::migrate::{MIGRATIONS, MigrateError};
+use crate::migrate::{self, MIGRATIONS, MigrateError};
 
 /// What is in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// What [`migrate`](crate::migrate()) or a server set up, of this release or another.
     Ours,
+    /// A database of ours that a restore or a copy did not finish filling.
+    Unfinished,
     /// Nothing of ours. Another program may have tables there.
     Nothing,
 }
@@ -29,7 +31,13 @@ pub fn look(url: &str) -> Result<Found, MigrateError> {
     let known: Vec<String> = known.iter().map(|migration| migration.name().version().to_string()).collect();
     let ran: Vec<Word> = diesel::sql_query("SELECT version::text AS word FROM __diesel_schema_migrations")
         .load(&mut connection)?;
-    Ok(if ran.iter().any(|version| known.contains(&version.word)) { Found::Ours } else { Found::Nothing })
+    Ok(if !ran.iter().any(|version| known.contains(&version.word)) {
+        Found::Nothing
+    } else if migrate::unfinished(&mut connection)?.is_some() {
+        Found::Unfinished
+    } else {
+        Found::Ours
+    })
 }
 
 #[derive(QueryableByName)]

@@ -9,7 +9,8 @@ use countersign_ports::error::Source;
 use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
-use diesel::{Connection, PgConnection};
+use diesel::prelude::*;
+use diesel::sql_types::Text;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use crate::connection::{ConnectError, ConnectionUrl};
@@ -36,6 +37,15 @@ pub enum MigrateError {
     /// A migration failed and was rolled back.
     #[error("migration failed: {0}")]
     Failed(#[source] Source),
+    /// A restore or a copy did not finish.
+    #[error(
+        "a {work} did not finish filling this database, so what is in it may not be what should be; run `countersign {work}` \
+         again"
+    )]
+    Unfinished {
+        /// Which work: `restore` or `copy`.
+        work: String,
+    },
     /// The transaction of a migration could not begin or end.
     #[error("connection failed during a migration")]
     Broken(#[from] diesel::result::Error),
@@ -58,7 +68,16 @@ pub fn revert_all(url: &str) -> Result<Vec<String>, MigrateError> {
     })
 }
 
+/// Runs the migrations that are missing. Refuses a database that a restore or a copy did not finish filling.
 pub(crate) fn run_pending(url: &ConnectionUrl) -> Result<Vec<String>, MigrateError> {
+    if let Some(work) = unfinished(&mut url.open()?)? {
+        return Err(MigrateError::Unfinished { work });
+    }
+    run_to_fill(url)
+}
+
+/// Runs the migrations that are missing, whether the database is finished or not.
+pub(crate) fn run_to_fill(url: &ConnectionUrl) -> Result<Vec<String>, MigrateError> {
     let mut connection = url.open()?;
     one_by_one(&mut connection, |connection| {
         let Some(next) = connection.pending_migrations(MIGRATIONS)?.into_iter().next() else {
@@ -68,6 +87,63 @@ pub(crate) fn run_pending(url: &ConnectionUrl) -> Result<Vec<String>, MigrateErr
         connection.run_migration(&next)?;
         Ok(Some(next.name().to_string()))
     })
+}
+
+/// The work that did not finish filling this database, if there is one.
+pub(crate) fn unfinished(connection: &mut PgConnection) -> Result<Option<String>, diesel::result::Error> {
+    let table = "SELECT COALESCE(to_regclass('unfinished')::text, '') AS word";
+    if diesel::sql_query(table).get_result::<Mark>(connection)?.word.is_empty() {
+        return Ok(None);
+    }
+    let marks: Vec<Mark> = diesel::sql_query("SELECT work AS word FROM unfinished").load(connection)?;
+    Ok(marks.into_iter().next().map(|mark| mark.word))
+}
+
+/// The version of the newest migration of this release.
+pub(crate) fn newest_known() -> Result<String, MigrateError> {
+    Ok(known()?.last().map(|migration| migration.name().version().to_string()).unwrap_or_default())
+}
+
+/// The version of the newest migration that this database has.
+pub(crate) fn newest(connection: &mut PgConnection) -> Result<String, MigrateError> {
+    let applied = connection.applied_migrations().map_err(MigrateError::Failed)?;
+    Ok(applied.iter().map(ToString::to_string).max().unwrap_or_default())
+}
+
+/// Brings the schema to that of this version, up or down. The caller's transaction holds all of it.
+pub(crate) fn to(connection: &mut PgConnection, version: &str) -> Result<(), MigrateError> {
+    let applied = connection.applied_migrations().map_err(MigrateError::Failed)?;
+    let known = known()?;
+    for migration in known.iter().rev() {
+        let its = migration.name().version();
+        if its.to_string().as_str() > version && applied.contains(&its) {
+            connection.revert_migration(migration).map_err(MigrateError::Failed)?;
+        }
+    }
+    for migration in &known {
+        let its = migration.name().version();
+        if its.to_string().as_str() <= version && !applied.contains(&its) {
+            connection.run_migration(migration).map_err(MigrateError::Failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs the migrations that are missing in the caller's transaction, and returns their names.
+pub(crate) fn forward(connection: &mut PgConnection) -> Result<Vec<String>, MigrateError> {
+    let mut names = Vec::new();
+    for migration in connection.pending_migrations(MIGRATIONS).map_err(MigrateError::Failed)? {
+        connection.run_migration(&migration).map_err(MigrateError::Failed)?;
+        names.push(migration.name().to_string());
+    }
+    Ok(names)
+}
+
+/// All migrations of this release, the oldest first.
+fn known() -> Result<Vec<Box<dyn Migration<Pg>>>, MigrateError> {
+    let mut known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations().map_err(MigrateError::Failed)?;
+    known.sort_by_key(|migration| migration.name().version().as_owned());
+    Ok(known)
 }
 
 /// Runs steps, each under the lock, until none is left. Returns their names.
@@ -98,4 +174,10 @@ fn tell_of_newer(connection: &mut PgConnection) -> Result<(), Source> {
         }
     }
     Ok(())
+}
+
+#[derive(QueryableByName)]
+struct Mark {
+    #[diesel(sql_type = Text)]
+    word: String,
 }

@@ -13,6 +13,7 @@ use countersign_domain::declaration::Declaration;
 use countersign_domain::desk::proposal::Proposal;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
+use countersign_domain::epoch::Epoch;
 use countersign_domain::event::{Event, Pseudonym};
 use countersign_domain::event_push::ReceiverId;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
@@ -33,16 +34,16 @@ use countersign_ports::{
     ChangeResources, CheckpointAt, ClientStore, CompleteLogin, ConfirmEmail, ContinueSession, CountedGroup,
     CreateAdminKey, CreateGroup, CreateResource, DayCount, DeclarationStore, DeleteAccount, DeleteClient,
     DeleteGroup, DeleteResource, DenyDevice, DeskStore, DeviceBegun, DeviceDenied, DocumentsForgotten,
-    EmailConfirmed, EmailPut, EndAccess, EndProposal, EndSession, EndSessions, EventAt, EventFilter,
-    EventPage, EventPush, EventPushStore, EventStore, FindUses, ForgetDeclarations, ForgetDocuments,
-    ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore, IfClientUnchanged,
-    IfGroupUnchanged, IfResourceUnchanged, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
-    LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
+    EmailConfirmed, EmailPut, EndAccess, EndProposal, EndSession, EndSessions, EpochStore, EventAt,
+    EventFilter, EventPage, EventPush, EventPushStore, EventStore, FindUses, ForgetDeclarations,
+    ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore,
+    IfClientUnchanged, IfGroupUnchanged, IfResourceUnchanged, IssueTokens, KeyAdded, KeyStore, KnownAccess,
+    LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
     PeopleFilter, PeopleStore, Person, PersonListed, ProposalPage, PurgeExpired, Purged, PutBlock,
-    PutDeclarations, PutEmail, PutProposal, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
-    RemoveSigningKey, ReplayStore, Replica, RequestBegun, RequestStore, ResourceCreated, ResourceStore,
-    ResourceUpdated, ResourceUses, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken,
-    Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
+    PutDeclarations, PutEmail, PutProposal, RaiseEpoch, RedeemCode, Redeemed, RegisterClient, Registered,
+    RemoveBlock, RemoveSigningKey, ReplayStore, Replica, RequestBegun, RequestStore, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
     SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease,
     TakeProposal, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, UpdateClient, UpdateResource,
     Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
@@ -65,6 +66,7 @@ use crate::ops::declarations::{forget_declarations, list_declarations, put_decla
 use crate::ops::delete_account::delete_account;
 use crate::ops::end_access::end_access;
 use crate::ops::end_session::{end_session, end_sessions};
+use crate::ops::epoch::{epoch, raise_epoch};
 use crate::ops::event_push::{advance_push, begin_push, find_push};
 use crate::ops::forget_documents::forget_documents;
 use crate::ops::forget_events::forget_events;
@@ -556,6 +558,17 @@ impl DeskStore for PgStorage {
 
     async fn replicas(&self, since: OffsetDateTime) -> Result<Vec<Replica>, StoreError> {
         self.pool.run(move |connection| replicas(connection, since)).await
+    }
+}
+
+#[async_trait]
+impl EpochStore for PgStorage {
+    async fn epoch(&self) -> Result<Option<Epoch>, StoreError> {
+        self.pool.run(epoch).await
+    }
+
+    async fn raise_epoch(&self, command: RaiseEpoch) -> Result<Epoch, StoreError> {
+        self.pool.run(move |connection| raise_epoch(connection, &command)).await
     }
 }
 

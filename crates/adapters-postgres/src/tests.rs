@@ -20,8 +20,8 @@ use crate::connection::ConnectionUrl;
 use crate::migrate;
 use crate::ops::{
     admin_keys, complete_login, confirm_email, continue_session, declarations, delete_account, end_session,
-    if_unchanged, link_wallet, manage_clients, name_wallet, open_session, ping, purge_expired, put_email,
-    read, read_account, redeem_code, register_client, remove_email, requests, resources, revoke,
+    epoch, if_unchanged, link_wallet, manage_clients, name_wallet, open_session, ping, purge_expired,
+    put_email, read, read_account, redeem_code, register_client, remove_email, requests, resources, revoke,
     revoke_consent, rotate_refresh, signing_keys, unlink_wallet,
 };
 use crate::together;
@@ -147,6 +147,8 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
         forget_before: fixtures::NOW,
     };
     admin_keys::begin_request(connection, &begin).unwrap();
+    epoch::raise_epoch(connection, &fixtures::raise_epoch()).unwrap();
+    epoch::epoch(connection).unwrap().unwrap();
     let read = together::read::find_clients(connection, &[client.id.as_uuid()]).unwrap().remove(0);
     let update = countersign_ports::UpdateClient { client: read.clone(), event: None };
     let change = countersign_ports::ClientChange::Update(Box::new(update));

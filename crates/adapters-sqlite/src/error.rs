@@ -50,6 +50,15 @@ pub enum MigrateError {
     /// A migration failed. All of them were rolled back.
     #[error("migrations failed and were rolled back")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A restore or a copy did not finish.
+    #[error(
+        "a {work} did not finish filling this database, so what is in it may not be what should be; run `countersign {work}` \
+         again"
+    )]
+    Unfinished {
+        /// Which work: `restore` or `copy`.
+        work: String,
+    },
     /// A migration left rows that refer to nothing. All of them were rolled back.
     #[error("migrations left {rows} rows that refer to nothing and were rolled back")]
     DanglingReferences {

@@ -1,5 +1,6 @@
 //! How a batch of commands becomes one commit.
 
+use countersign_domain::epoch::Epoch;
 use countersign_domain::forgetting::TimeMark;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_group_commit::Executor;
@@ -11,11 +12,12 @@ use countersign_ports::{
     EndSessions, ForgetDeclarations, ForgetDocuments, ForgetEvents, ForgetUnused, GroupCreated,
     IfClientUnchanged, IfGroupUnchanged, IfResourceUnchanged, IssueTokens, KeyAdded, LinkWallet,
     LoginCompleted, MemberAdded, NameWallet, OpenSession, PurgeExpired, Purged, PutBlock, PutDeclarations,
-    PutEmail, PutProposal, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock, RemoveSigningKey,
-    RequestBegun, ResourceCreated, ResourceUpdated, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SessionContinued,
-    SessionOpened, SignOut, SpendProof, TakeLease, TakeProposal, TakePushedRequest, TokensIssued,
-    UnlinkWallet, UpdateClient, UpdateResource, WalletLinked, WalletUnlinked, WithdrawSigningKey,
+    PutEmail, PutProposal, RaiseEpoch, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
+    RemoveSigningKey, RequestBegun, ResourceCreated, ResourceUpdated, RetitleGroup, RevokeAdminKey,
+    RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents,
+    Sealed, SessionContinued, SessionOpened, SignOut, SpendProof, TakeLease, TakeProposal, TakePushedRequest,
+    TokensIssued, UnlinkWallet, UpdateClient, UpdateResource, WalletLinked, WalletUnlinked,
+    WithdrawSigningKey,
 };
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
@@ -126,6 +128,7 @@ commands! {
     EndProposal: EndProposal => bool, ops::proposals::end_proposal;
     ForgetProposals: ForgetProposals => u64, ops::proposals::forget_proposals;
     NoteReplica: NoteReplica => (), ops::overview::note_replica;
+    RaiseEpoch: RaiseEpoch => Epoch, ops::epoch::raise_epoch;
     TakeLease: TakeLease => bool, ops::leases::take_lease;
     RedeemCode: RedeemCode => Redeemed, ops::redeem_code::redeem_code;
     IssueTokens: IssueTokens => TokensIssued, ops::issue_tokens::issue_tokens;

@@ -13,6 +13,7 @@
 //! SQLite itself is compiled in, so that everybody runs the version that was tested. The tables are in
 //! `migrations/sqlite`; what the operations mean is documented in `countersign_ports`.
 
+mod archive;
 mod checkpointer;
 mod error;
 mod executor;
@@ -27,6 +28,7 @@ mod schema;
 mod statement;
 mod store;
 
+pub use archive::{SqliteArchive, SqliteTarget};
 pub use error::{MigrateError, OpenError};
 pub use file::FileError;
 pub use look::{Found, files, look};

@@ -17,6 +17,8 @@ use crate::pool;
 pub enum Found {
     /// A database that [`migrate`](crate::migrate()) or a server set up, of this release or another.
     Ours,
+    /// A database of ours that a restore or a copy did not finish filling.
+    Unfinished,
     /// No file.
     Nothing,
     /// A file without a table in it.
@@ -63,7 +65,7 @@ fn read(file: &DatabaseFile) -> Result<Found, SqliteError> {
         [..] => diesel::sql_query(format!("SELECT version AS word FROM {MIGRATIONS}")).load(connection)?,
     };
     Ok(if versions.iter().any(|version| migrate::is_ours(&version.word)) {
-        Found::Ours
+        if migrate::unfinished(connection)?.is_some() { Found::Unfinished } else { Found::Ours }
     } else if versions.is_empty() && others.is_empty() {
         Found::Empty
     } else {

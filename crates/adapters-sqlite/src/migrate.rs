@@ -29,6 +29,11 @@ pub fn migrate(path: &Path) -> Result<Vec<String>, MigrateError> {
     run(&DatabaseFile::at(path)?)
 }
 
+/// Runs the migrations that are missing, whether the database is finished or not.
+pub(crate) fn run_to_fill(file: &DatabaseFile) -> Result<Vec<String>, MigrateError> {
+    change(file, forward)
+}
+
 /// Reverts all migrations, the newest first, and returns their names. Everything that was stored is deleted.
 pub fn revert_all(path: &Path) -> Result<Vec<String>, MigrateError> {
     change(&DatabaseFile::at(path)?, |connection| {
@@ -47,15 +52,11 @@ pub fn revert_all(path: &Path) -> Result<Vec<String>, MigrateError> {
     })
 }
 
-/// Runs the migrations that are missing.
+/// Runs the migrations that are missing. Refuses a database that a restore or a copy did not finish filling.
 pub(crate) fn run(file: &DatabaseFile) -> Result<Vec<String>, MigrateError> {
-    change(file, |connection| {
-        let mut names = Vec::new();
-        for migration in connection.pending_migrations(MIGRATIONS).map_err(MigrateError::Failed)? {
-            connection.run_migration(&migration).map_err(MigrateError::Failed)?;
-            names.push(migration.name().to_string());
-        }
-        Ok(names)
+    change(file, |connection| match unfinished(connection)? {
+        None => forward(connection),
+        Some(work) => Err(MigrateError::Unfinished { work }),
     })
 }
 
@@ -98,6 +99,56 @@ fn tell_of_newer(connection: &mut SqliteConnection) -> Result<(), MigrateError> 
     Ok(())
 }
 
+/// The work that did not finish filling this database, if there is one.
+pub(crate) fn unfinished(connection: &mut SqliteConnection) -> Result<Option<String>, diesel::result::Error> {
+    let marks = "SELECT name AS word FROM sqlite_schema WHERE type = 'table' AND name = 'unfinished'";
+    if diesel::sql_query(marks).load::<Mark>(connection)?.is_empty() {
+        return Ok(None);
+    }
+    let marks: Vec<Mark> = diesel::sql_query("SELECT work AS word FROM unfinished").load(connection)?;
+    Ok(marks.into_iter().next().map(|mark| mark.word))
+}
+
+/// The version of the newest migration of this release.
+pub(crate) fn newest_known() -> Result<String, MigrateError> {
+    Ok(known()?.last().map(|migration| migration.name().version().to_string()).unwrap_or_default())
+}
+
+/// The version of the newest migration that this database has.
+pub(crate) fn newest(connection: &mut SqliteConnection) -> Result<String, MigrateError> {
+    let applied = connection.applied_migrations().map_err(MigrateError::Failed)?;
+    Ok(applied.iter().map(ToString::to_string).max().unwrap_or_default())
+}
+
+/// Brings the schema to that of this version, up or down. The caller's transaction holds all of it.
+pub(crate) fn to(connection: &mut SqliteConnection, version: &str) -> Result<(), MigrateError> {
+    let applied = connection.applied_migrations().map_err(MigrateError::Failed)?;
+    let known = known()?;
+    for migration in known.iter().rev() {
+        let its = migration.name().version();
+        if its.to_string().as_str() > version && applied.contains(&its) {
+            connection.revert_migration(migration).map_err(MigrateError::Failed)?;
+        }
+    }
+    for migration in &known {
+        let its = migration.name().version();
+        if its.to_string().as_str() <= version && !applied.contains(&its) {
+            connection.run_migration(migration).map_err(MigrateError::Failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs the migrations that are missing in the caller's transaction, and returns their names.
+pub(crate) fn forward(connection: &mut SqliteConnection) -> Result<Vec<String>, MigrateError> {
+    let mut names = Vec::new();
+    for migration in connection.pending_migrations(MIGRATIONS).map_err(MigrateError::Failed)? {
+        connection.run_migration(&migration).map_err(MigrateError::Failed)?;
+        names.push(migration.name().to_string());
+    }
+    Ok(names)
+}
+
 /// All migrations of this release, the oldest first.
 fn known() -> Result<Vec<Box<dyn Migration<Sqlite>>>, MigrateError> {
     let mut known = MIGRATIONS.migrations().map_err(MigrateError::Failed)?;
@@ -108,6 +159,12 @@ fn known() -> Result<Vec<Box<dyn Migration<Sqlite>>>, MigrateError> {
 /// Is this the version of a migration of ours?
 pub(crate) fn is_ours(version: &str) -> bool {
     known().is_ok_and(|known| known.iter().any(|known| known.name().version().to_string() == version))
+}
+
+#[derive(QueryableByName)]
+struct Mark {
+    #[diesel(sql_type = Text)]
+    word: String,
 }
 
 #[derive(QueryableByName)]

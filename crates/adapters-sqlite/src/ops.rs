@@ -16,6 +16,7 @@ pub(crate) mod declarations;
 pub(crate) mod delete_account;
 pub(crate) mod end_access;
 pub(crate) mod end_session;
+pub(crate) mod epoch;
 pub(crate) mod event_push;
 pub(crate) mod forget_documents;
 pub(crate) mod forget_events;

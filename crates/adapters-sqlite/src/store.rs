@@ -14,6 +14,7 @@ use countersign_domain::declaration::Declaration;
 use countersign_domain::desk::proposal::Proposal;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
+use countersign_domain::epoch::Epoch;
 use countersign_domain::event::{Event, Pseudonym};
 use countersign_domain::event_push::ReceiverId;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
@@ -35,16 +36,16 @@ use countersign_ports::{
     ChangeResources, CheckpointAt, ClientStore, CompleteLogin, ConfirmEmail, ContinueSession, CountedGroup,
     CreateAdminKey, CreateGroup, CreateResource, DayCount, DeclarationStore, DeleteAccount, DeleteClient,
     DeleteGroup, DeleteResource, DenyDevice, DeskStore, DeviceBegun, DeviceDenied, DocumentsForgotten,
-    EmailConfirmed, EmailPut, EndAccess, EndProposal, EndSession, EndSessions, EventAt, EventFilter,
-    EventPage, EventPush, EventPushStore, EventStore, FindUses, ForgetDeclarations, ForgetDocuments,
-    ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore, IfClientUnchanged,
-    IfGroupUnchanged, IfResourceUnchanged, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
-    LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
+    EmailConfirmed, EmailPut, EndAccess, EndProposal, EndSession, EndSessions, EpochStore, EventAt,
+    EventFilter, EventPage, EventPush, EventPushStore, EventStore, FindUses, ForgetDeclarations,
+    ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore,
+    IfClientUnchanged, IfGroupUnchanged, IfResourceUnchanged, IssueTokens, KeyAdded, KeyStore, KnownAccess,
+    LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
     PeopleFilter, PeopleStore, Person, PersonListed, ProposalPage, PurgeExpired, Purged, PutBlock,
-    PutDeclarations, PutEmail, PutProposal, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
-    RemoveSigningKey, ReplayStore, Replica, RequestBegun, RequestStore, ResourceCreated, ResourceStore,
-    ResourceUpdated, ResourceUses, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken,
-    Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
+    PutDeclarations, PutEmail, PutProposal, RaiseEpoch, RedeemCode, Redeemed, RegisterClient, Registered,
+    RemoveBlock, RemoveSigningKey, ReplayStore, Replica, RequestBegun, RequestStore, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
     SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease,
     TakeProposal, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, UpdateClient, UpdateResource,
     Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
@@ -66,7 +67,7 @@ use crate::ops::proposals::ForgetProposals;
 use crate::ops::record_event::RecordEvent;
 use crate::ops::remove_email::RemoveEmail;
 use crate::ops::{
-    client_secrets, declarations, event_push, overview, proposals, read, read_account, read_blocks,
+    client_secrets, declarations, epoch, event_push, overview, proposals, read, read_account, read_blocks,
     read_events, read_groups, read_people, requests, resources, sign_out, signing_keys, time_witness,
 };
 use crate::options::SqliteOptions;
@@ -592,6 +593,17 @@ impl DeskStore for SqliteStorage {
 
     async fn replicas(&self, since: OffsetDateTime) -> Result<Vec<Replica>, StoreError> {
         self.read(move |reader| overview::replicas(reader, since)).await
+    }
+}
+
+#[async_trait]
+impl EpochStore for SqliteStorage {
+    async fn epoch(&self) -> Result<Option<Epoch>, StoreError> {
+        self.read(epoch::epoch).await
+    }
+
+    async fn raise_epoch(&self, command: RaiseEpoch) -> Result<Epoch, StoreError> {
+        self.write(command).await
     }
 }
 

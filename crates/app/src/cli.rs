@@ -10,6 +10,7 @@ mod people;
 mod resource;
 #[cfg(test)]
 mod sameness;
+mod saved;
 
 use std::path::PathBuf;
 
@@ -25,6 +26,7 @@ pub(crate) use self::people::{
     WhoChoice, new_release, new_rule,
 };
 pub(crate) use self::resource::{DeclaredFlags, ResourceCommand};
+pub(crate) use self::saved::{BackupFlags, CopyFlags, RestoreFlags};
 
 /// The parsed command line.
 #[derive(Debug, Parser)]
@@ -55,6 +57,14 @@ pub(crate) enum Command {
     },
     /// Bring the database schema up to date and list the migrations that ran.
     Migrate,
+    /// Save everything in the database into one file, while servers run (docs/backup.md).
+    #[command(after_help = saved::BACKUP_EXAMPLES)]
+    Backup(BackupFlags),
+    /// Bring back what a backup saved, into an empty database of either kind.
+    #[command(after_help = saved::RESTORE_EXAMPLES)]
+    Restore(RestoreFlags),
+    /// Copy a database into another one, of the same kind or not.
+    Copy(CopyFlags),
     /// Show every setting and where its value comes from, or every mistake in the settings.
     CheckConfig,
     /// Register, show, change and delete clients.

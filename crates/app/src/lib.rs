@@ -47,6 +47,7 @@ mod private_file;
 mod replica_keeper;
 mod resource_command;
 mod resource_output;
+mod saved_command;
 mod server;
 mod shutdown;
 mod table;
@@ -118,6 +119,9 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         }
         Command::Serve { .. }
         | Command::Migrate
+        | Command::Backup(_)
+        | Command::Restore(_)
+        | Command::Copy(_)
         | Command::CheckConfig
         | Command::Client { .. }
         | Command::Resource { .. }
@@ -159,6 +163,21 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);
             block_on(migrate::migrate(&config, &wiring, &mut out))
+        }
+        Command::Backup(flags) => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            saved_command::backup(&flags, &config, &wiring, &mut out)
+        }
+        Command::Restore(flags) => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            saved_command::restore(&flags, &config, &wiring, &mut out)
+        }
+        Command::Copy(flags) => {
+            let config = load(&sources, Purpose::Administer)?;
+            let _flushed = telemetry::start(&config, Audience::Command);
+            saved_command::copy(&flags, &wiring, &mut out)
         }
         Command::CheckConfig => {
             let config = load(&sources, Purpose::Serve)?;

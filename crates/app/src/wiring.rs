@@ -16,7 +16,10 @@ use countersign_adapters_http::{CachedDocuments, HttpFetcher};
 use countersign_adapters_smtp::{SmtpMailer, SmtpSettings};
 use countersign_metrics::WriterFigures;
 use countersign_ports::error::Source;
-use countersign_ports::{Clock, Entropy, Fetcher, JwsReader, Mailer, Storage, TokenSigner, WalletVerifier};
+use countersign_ports::{
+    ArchiveError, ArchiveSource, ArchiveTarget, Clock, Entropy, Fetcher, JwsReader, Mailer, Storage,
+    TokenSigner, WalletVerifier,
+};
 use countersign_usecases::context::blocks::Blocks;
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::context::resources::Resources;
@@ -88,6 +91,21 @@ pub trait StorageScheme: Send + Sync {
 
     /// Brings the schema up to date and returns the names of the migrations that ran.
     async fn migrate(&self, url: &DatabaseUrl) -> Result<Vec<String>, OpenError>;
+
+    /// One state of the database, to be saved or copied. Changes nothing. Blocks.
+    fn archive(&self, _url: &DatabaseUrl) -> Result<Box<dyn ArchiveSource>, ArchiveError> {
+        Err(not_archived())
+    }
+
+    /// The database as something to be filled. Blocks.
+    fn archive_target(&self, _url: &DatabaseUrl) -> Result<Box<dyn ArchiveTarget>, ArchiveError> {
+        Err(not_archived())
+    }
+}
+
+/// A storage need not have archives.
+fn not_archived() -> ArchiveError {
+    ArchiveError::Refused("this kind of database is saved and restored by tools of its own".to_owned())
 }
 
 /// What is where a database should be.

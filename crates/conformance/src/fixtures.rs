@@ -41,7 +41,7 @@ use countersign_domain::wallet::WalletAccount;
 use countersign_domain::wallet_name::WalletName;
 use countersign_ports::{
     BeginDevice, CompleteLogin, ConfirmEmail, ContinueSession, DeleteAccount, LinkWallet, NameWallet,
-    NewSession, OpenSession, PutEmail, RegisterClient, RevokeConsent, SharedAddress, SpendProof,
+    NewSession, OpenSession, PutEmail, RaiseEpoch, RegisterClient, RevokeConsent, SharedAddress, SpendProof,
     TakePushedRequest, UnlinkWallet,
 };
 use time::macros::datetime;
@@ -57,7 +57,9 @@ pub use desk::{
 };
 pub use events::{event, event_id, event_id_at, pseudonym, seal_events};
 use ids::unique_bytes;
-pub use ids::{admin_key_id, client_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id};
+pub use ids::{
+    admin_key_id, client_id, epoch_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id,
+};
 pub use signing::{
     access_claims, add_signing_key, add_signing_key_beside, checkpoint, id_token_claims, logout_claims,
     security_event_claims, short_id_token_claims,
@@ -398,6 +400,11 @@ pub fn pushed_request() -> PushedRequest {
 /// The command that takes a pushed request.
 pub fn take_pushed_request(request: &PushedRequest) -> TakePushedRequest {
     TakePushedRequest { id: request.id, client: request.client, secret_hash: request.secret_hash, now: NOW }
+}
+
+/// A backup was restored.
+pub fn raise_epoch() -> RaiseEpoch {
+    RaiseEpoch { id: epoch_id(), now: NOW, event: None }
 }
 
 /// The command that makes a device wait for an answer.

@@ -13,6 +13,7 @@ use countersign_domain::consent::{Consent, ConsentTerms};
 use countersign_domain::declaration::{Declaration, DeclaredThing};
 use countersign_domain::desk::proposal::Proposal;
 use countersign_domain::email::UserEmail;
+use countersign_domain::epoch::Epoch;
 use countersign_domain::event::Event;
 use countersign_domain::event_push::ReceiverId;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
@@ -42,6 +43,7 @@ mod admin_keys;
 mod blocks;
 mod declarations;
 mod desk;
+mod epoch;
 mod event_push;
 mod events;
 mod forgetting;
@@ -117,6 +119,8 @@ struct Tables {
     day_counts: BTreeMap<(Date, &'static str, String), DayCount>,
     /// The replicas by id.
     replicas: BTreeMap<[u8; 16], Replica>,
+    /// The epochs in their order.
+    epochs: Vec<Epoch>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -17,6 +17,7 @@ pub mod declarations;
 pub mod desk;
 pub mod durability;
 pub mod emails;
+pub mod epochs;
 pub mod event_acts;
 pub mod event_pushes;
 pub mod event_races;
@@ -476,6 +477,18 @@ macro_rules! storage_contract {
                 sessions_are_counted_up_to_a_limit,
                 replicas_are_seen_until_they_are_forgotten,
             ],
+            epochs: [
+                nothing_was_restored_at_first,
+                an_epoch_is_raised_once,
+                codes_and_tokens_end_with_their_epoch,
+                sessions_and_requests_end_with_their_epoch,
+                links_of_mails_end_with_their_epoch,
+                proposals_expire_with_their_epoch,
+                what_one_replica_did_for_all_ends_with_its_epoch,
+                what_was_spent_stays_spent,
+                what_people_and_operators_decided_outlives_an_epoch,
+                a_user_of_an_earlier_epoch_is_known,
+            ],
         }
     };
 }
@@ -616,6 +629,9 @@ macro_rules! storage_races {
                 what_many_sealers_count_at_once_is_counted_once,
                 replicas_that_are_noted_at_once_are_all_seen,
             ],
+            epochs: [
+                of_epochs_that_are_raised_at_once_each_has_its_number,
+            ],
         }
     };
 }
@@ -678,6 +694,9 @@ macro_rules! storage_durability {
             ],
             desk: [
                 what_the_desk_keeps_outlives_the_process,
+            ],
+            epochs: [
+                an_epoch_outlives_the_process,
             ],
         }
     };

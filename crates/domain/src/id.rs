@@ -87,6 +87,10 @@ id_type! {
     /// Something that happened, and when.
     EventId
 }
+id_type! {
+    /// What began when a backup was restored.
+    EpochId
+}
 
 impl EventId {
     /// The id of an event that each replica records by itself: derived from its time and from what it tells of,

@@ -25,10 +25,12 @@
 //! | admin key | what a program presents at the admin interface; it acts for the operator |
 //! | event | what happened: stored in the commit of the act that it tells of |
 //! | checkpoint | a signed seal over events, chained to the one before |
+//! | archive | everything that a database holds, as tables of rows that every database understands; a backup is one in a file |
 //! | family | the tokens of one grant; at most one of them can be refreshed |
 
 pub mod admin_key;
 pub mod admission;
+pub mod archive;
 pub mod audience;
 pub mod authorization;
 pub mod challenge;
@@ -47,6 +49,7 @@ pub mod desk;
 pub mod device;
 pub mod dpop;
 pub mod email;
+pub mod epoch;
 pub mod error;
 pub mod event;
 pub mod event_push;

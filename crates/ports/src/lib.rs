@@ -20,12 +20,14 @@
 
 pub mod account_store;
 pub mod admin_key_store;
+pub mod archive;
 pub mod block_store;
 pub mod client_store;
 pub mod clock;
 pub mod declaration_store;
 pub mod desk_store;
 pub mod entropy;
+pub mod epoch_store;
 pub mod error;
 pub mod event_push_store;
 pub mod event_store;
@@ -55,6 +57,7 @@ pub use account_store::{
 pub use admin_key_store::{
     AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, RequestBegun, RevokeAdminKey,
 };
+pub use archive::{ArchiveError, ArchiveSink, ArchiveSource, ArchiveTarget, BeginFilling, Holdings, TakeRow};
 pub use block_store::{
     AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock, RemoveBlock,
 };
@@ -66,6 +69,7 @@ pub use clock::Clock;
 pub use declaration_store::{DeclarationStore, ForgetDeclarations, PutDeclarations};
 pub use desk_store::{DayCount, DeskStore, EndProposal, ProposalPage, PutProposal, Replica, TakeProposal};
 pub use entropy::{Entropy, EntropyExt};
+pub use epoch_store::{EpochStore, RaiseEpoch};
 pub use error::{SignerError, StoreError, VerifierError};
 pub use event_push_store::{AdvancePush, BeginPush, EventPush, EventPushStore};
 pub use event_store::{

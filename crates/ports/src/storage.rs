@@ -1,9 +1,9 @@
 //! The whole storage port.
 
 use crate::{
-    AccountStore, AdminKeyStore, BlockStore, ClientStore, DeclarationStore, DeskStore, EventPushStore,
-    EventStore, GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore, RequestStore, ResourceStore,
-    SessionStore, TokenStore, Upkeep, WalletStore,
+    AccountStore, AdminKeyStore, BlockStore, ClientStore, DeclarationStore, DeskStore, EpochStore,
+    EventPushStore, EventStore, GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore, RequestStore,
+    ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore,
 };
 
 /// The whole storage port: implement its traits, and this one follows.
@@ -26,6 +26,7 @@ pub trait DirectStorage:
     + EventStore
     + EventPushStore
     + DeskStore
+    + EpochStore
     + TokenStore
     + RequestStore
     + KeyStore
@@ -46,6 +47,7 @@ impl<T> DirectStorage for T where
         + EventStore
         + EventPushStore
         + DeskStore
+        + EpochStore
         + TokenStore
         + RequestStore
         + KeyStore

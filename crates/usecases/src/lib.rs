@@ -16,6 +16,7 @@ pub mod desk;
 pub mod error;
 pub mod events;
 pub mod people;
+pub mod saved;
 pub mod sign_in;
 pub mod steps;
 pub mod tokens;

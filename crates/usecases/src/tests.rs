@@ -12,6 +12,7 @@ mod event_pushes;
 mod events;
 mod invariants;
 mod people;
+mod saved;
 mod sign_in;
 mod tokens;
 mod world;

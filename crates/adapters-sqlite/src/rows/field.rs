@@ -1,6 +1,6 @@
 //! Single fields: ids as 16 bytes, times as microseconds since 1970, lists as the lines of one text.
 
-use countersign_domain::id::{AdminKeyId, ClientId, EventId, GrantId, SessionId, TokenId, UserId};
+use countersign_domain::id::{AdminKeyId, ClientId, EpochId, EventId, GrantId, SessionId, TokenId, UserId};
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::secret::SecretHash;
 use time::OffsetDateTime;
@@ -88,7 +88,7 @@ macro_rules! from_uuid {
         }
     )* };
 }
-from_uuid!(AdminKeyId, ClientId, UserId, GrantId, TokenId, SessionId, EventId);
+from_uuid!(AdminKeyId, ClientId, UserId, GrantId, TokenId, SessionId, EventId, EpochId);
 
 /// Microseconds since 1970; smaller parts are cut off.
 pub(crate) fn micros(time: OffsetDateTime) -> i64 {

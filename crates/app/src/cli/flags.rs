@@ -28,6 +28,8 @@ pub(super) fn with_settings(root: Command) -> Command {
     root.mut_subcommands(|command| match command.get_name() {
         "serve" | "check-config" => all(command),
         "migrate" => with(command, &DATABASE, |flag| flag),
+        "backup" | "restore" => with(command, &[&DATABASE[..], &["secret"]].concat(), |flag| flag),
+        "copy" => with(command, &["log", "log_format"], |flag| flag),
         "client" => with(command, &[&DATABASE[..], &["resources"]].concat(), |flag| flag.global(true)),
         // What takes WHO reads addresses, and what ends access signs what clients are told.
         "user" => of_people(

@@ -11,11 +11,14 @@ use super::command;
 const NOUNS: [&str; 8] = ["client", "resource", "user", "wallet", "group", "access", "event", "key"];
 
 /// Nouns that only the command line has, and why.
-const AT_THE_TERMINAL: [(&str, &str); 9] = [
+const AT_THE_TERMINAL: [(&str, &str); 12] = [
     ("admin-key", "a key that could make keys could make a mightier one"),
     ("serve", "it is the server"),
     ("migrate", "it comes before the server"),
     ("check-config", "the settings are files and variables of the machine"),
+    ("backup", "it writes a file with everything in it"),
+    ("restore", "no server may run meanwhile"),
+    ("copy", "the same"),
     ("challenge", "it works offline, without the server's data"),
     ("openapi", "the interface has its description at openapi.json"),
     ("templates", "it writes files"),

@@ -11,7 +11,8 @@ impl DatabaseUrl {
         Self(text.to_owned())
     }
 
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    /// Reads a URL.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let url = Self::new(text);
         if url.scheme().is_empty() {
             return Err("not a URL".to_owned());

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_adapters_postgres::{
-    self as postgres, ConnectError, MigrateError, PgOptions, PgStorage, migrate,
+    self as postgres, ConnectError, MigrateError, PgArchive, PgOptions, PgStorage, PgTarget, migrate,
 };
+use countersign_ports::{ArchiveError, ArchiveSource, ArchiveTarget};
 use tokio::task::spawn_blocking;
 
 use super::{DatabaseUrl, Found, OpenError, OpenStorage, StorageScheme};
@@ -35,7 +36,8 @@ impl StorageScheme for PostgresScheme {
         let looked = spawn_blocking(move || postgres::look(&url)).await;
         let found = looked.map_err(|error| OpenError::Unusable(Box::new(error)))?.map_err(open_error)?;
         Ok(match found {
-            postgres::Found::Ours => Found::Ours,
+            // Opening it says why not.
+            postgres::Found::Ours | postgres::Found::Unfinished => Found::Ours,
             postgres::Found::Nothing => Found::Empty,
         })
     }
@@ -53,6 +55,14 @@ impl StorageScheme for PostgresScheme {
         let migrated = spawn_blocking(move || migrate(&url)).await;
         migrated.map_err(|error| OpenError::Unusable(Box::new(error)))?.map_err(open_error)
     }
+
+    fn archive(&self, url: &DatabaseUrl) -> Result<Box<dyn ArchiveSource>, ArchiveError> {
+        Ok(Box::new(PgArchive::open(url.expose())?))
+    }
+
+    fn archive_target(&self, url: &DatabaseUrl) -> Result<Box<dyn ArchiveTarget>, ArchiveError> {
+        Ok(Box::new(PgTarget::at(url.expose())?))
+    }
 }
 
 fn open_error(error: MigrateError) -> OpenError {
@@ -67,6 +77,7 @@ fn open_error(error: MigrateError) -> OpenError {
             | ConnectError::UnsafeDefaults,
         )
         | MigrateError::Failed(_)
+        | MigrateError::Unfinished { .. }
         | MigrateError::Threads(_) => OpenError::Unusable(Box::new(error)),
     }
 }

@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use countersign_adapters_sqlite::{self as sqlite, SqliteOptions, SqliteStorage, WriteStats};
+use countersign_adapters_sqlite::{
+    self as sqlite, SqliteArchive, SqliteOptions, SqliteStorage, SqliteTarget, WriteStats,
+};
 use countersign_metrics::WriterFigures;
+use countersign_ports::{ArchiveError, ArchiveSource, ArchiveTarget};
 use tokio::task::spawn_blocking;
 
 use super::{DatabaseUrl, Found, OpenError, OpenStorage, StorageScheme};
@@ -58,7 +61,8 @@ impl StorageScheme for SqliteScheme {
         let path = PathBuf::from(url.rest());
         let looked = spawn_blocking(move || sqlite::look(&path)).await;
         Ok(match looked.map_err(unusable)?.map_err(unusable)? {
-            sqlite::Found::Ours => Found::Ours,
+            // Opening it says why not.
+            sqlite::Found::Ours | sqlite::Found::Unfinished => Found::Ours,
             sqlite::Found::Nothing => Found::Nothing,
             sqlite::Found::Empty => Found::Empty,
             sqlite::Found::Foreign => Found::Foreign,
@@ -83,6 +87,14 @@ impl StorageScheme for SqliteScheme {
         let path = PathBuf::from(url.rest());
         let migrated = spawn_blocking(move || sqlite::migrate(&path)).await;
         migrated.map_err(unusable)?.map_err(unusable)
+    }
+
+    fn archive(&self, url: &DatabaseUrl) -> Result<Box<dyn ArchiveSource>, ArchiveError> {
+        Ok(Box::new(SqliteArchive::open(Path::new(url.rest()))?))
+    }
+
+    fn archive_target(&self, url: &DatabaseUrl) -> Result<Box<dyn ArchiveTarget>, ArchiveError> {
+        Ok(Box::new(SqliteTarget::at(Path::new(url.rest()))?))
     }
 }
 

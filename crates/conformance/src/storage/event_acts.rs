@@ -11,6 +11,7 @@ use std::sync::Arc;
 use countersign_domain::admin_key::AdminKey;
 use countersign_domain::client::{Client, ClientAuthentication};
 use countersign_domain::desk::proposal::{Proposal, ProposalState};
+use countersign_domain::epoch::Epoch;
 use countersign_domain::event::{Details, Event, EventPerson};
 use countersign_domain::group::GroupTitle;
 use countersign_domain::id::UserId;
@@ -22,10 +23,10 @@ use countersign_ports::{
     ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession, CreateAdminKey, CreateGroup,
     CreateResource, DeleteAccount, DeleteClient, DeleteGroup, DeleteResource, EmailConfirmed, EmailPut,
     EndAccess, EndProposal, EndSession, EndSessions, GroupCreated, KeyAdded, LinkWallet, LoginCompleted,
-    Member, MemberAdded, OpenSession, PutBlock, PutEmail, PutProposal, RegisterClient, Registered,
-    RemoveBlock, RemoveSigningKey, ResourceChange, ResourceCreated, ResourceUpdated, RetitleGroup,
-    RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateSecret, SessionClient,
-    SessionContinued, SessionOpened, SignOut, Storage, StoreError, UnlinkWallet, UpdateClient,
+    Member, MemberAdded, OpenSession, PutBlock, PutEmail, PutProposal, RaiseEpoch, RegisterClient,
+    Registered, RemoveBlock, RemoveSigningKey, ResourceChange, ResourceCreated, ResourceUpdated,
+    RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateSecret,
+    SessionClient, SessionContinued, SessionOpened, SignOut, Storage, StoreError, UnlinkWallet, UpdateClient,
     UpdateResource, WalletLinked, WalletUnlinked, WithdrawSigningKey,
 };
 use time::Duration;
@@ -177,6 +178,7 @@ operations![
     remove_signing_key,
     put_proposal,
     end_proposal,
+    raise_epoch,
 ];
 
 /// One row for each, as it was given, with the user where only storage knows them. No row for a refusal, for a
@@ -836,4 +838,14 @@ async fn end_proposal(trial: Trial) {
     trial.nothing(|event| store.end_proposal(command(event)), true).await;
     let command = |event| EndProposal { id: fixtures::grant_id(), event, ..end.clone() };
     trial.nothing(|event| store.end_proposal(command(event)), false).await;
+}
+
+async fn raise_epoch(trial: Trial) {
+    let store = &*trial.store;
+    let raise = fixtures::raise_epoch();
+    let number = store.epoch().await.unwrap().map_or(0, |epoch| epoch.number) + 1;
+    let epoch = Epoch { id: raise.id, number, raised_at: raise.now };
+    let command = |event| RaiseEpoch { event, ..raise.clone() };
+    trial.done(|event| store.raise_epoch(command(event)), epoch, as_given).await;
+    trial.nothing(|event| store.raise_epoch(command(event)), epoch).await;
 }

@@ -1,4 +1,4 @@
-//! The clauses about events and the desk can be failed: each mistake that a store could make is caught by the clause that is
+//! The clauses about events, the desk and epochs can be failed: each mistake that a store could make is caught by the clause that is
 //! named beside it.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use countersign_conformance::fixtures;
 use countersign_conformance::harness;
-use countersign_conformance::storage::{desk, event_acts, event_pushes, event_races, events};
+use countersign_conformance::storage::{desk, epochs, event_acts, event_pushes, event_races, events};
 use countersign_domain::desk::proposal::ProposalState;
 use countersign_domain::event::{Details, Event, EventKind, EventPerson};
 use countersign_ports::{EventOrder, EventSubject, FoundEvent, SealEvents, Storage};
@@ -393,4 +393,10 @@ caught! {
     replicas_of_one_id:
         Mistake::NotesReplica(|replica, _| replica.id = [0; 16]) =>
         desk::replicas_that_are_noted_at_once_are_all_seen;
+
+    an_epoch_that_is_not_found: Mistake::ForgetsEpochs => epochs::an_epoch_is_raised_once;
+    an_epoch_that_is_raised_by_each_repeat:
+        Mistake::Raises(|command| command.id = fixtures::epoch_id()) => epochs::an_epoch_is_raised_once;
+    an_epoch_of_another_time:
+        Mistake::Raises(|command| moved(&mut command.now, 1)) => epochs::an_epoch_is_raised_once;
 }

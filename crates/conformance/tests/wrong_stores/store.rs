@@ -15,6 +15,7 @@ use countersign_domain::declaration::Declaration;
 use countersign_domain::desk::proposal::{Proposal, ProposalState};
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
+use countersign_domain::epoch::Epoch;
 use countersign_domain::event::{Event, EventPerson, Pseudonym};
 use countersign_domain::event_push::ReceiverId;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
@@ -36,6 +37,10 @@ use tokio::task::yield_now;
 /// What the store does wrong.
 #[derive(Clone, Copy)]
 pub(super) enum Mistake {
+    /// An epoch is raised like this.
+    Raises(fn(&mut RaiseEpoch)),
+    /// No epoch is found.
+    ForgetsEpochs,
     /// The operation stores no event.
     Forgets(&'static str),
     /// The operation stores its event also if it is refused or repeated.
@@ -602,6 +607,24 @@ impl EventPushStore for WrongStore {
             _ => {}
         }
         self.inner.advance_push(command).await
+    }
+}
+
+#[async_trait]
+impl EpochStore for WrongStore {
+    async fn epoch(&self) -> Result<Option<Epoch>, StoreError> {
+        let epoch = self.inner.epoch().await?;
+        Ok(if matches!(self.mistake, Mistake::ForgetsEpochs) { None } else { epoch })
+    }
+
+    async fn raise_epoch(&self, mut command: RaiseEpoch) -> Result<Epoch, StoreError> {
+        let after = self.before("raise_epoch", &mut command.event).await;
+        if let Mistake::Raises(alter) = self.mistake {
+            alter(&mut command);
+        }
+        let answer = self.inner.raise_epoch(command).await?;
+        self.after(after).await;
+        Ok(answer)
     }
 }
 

@@ -16,6 +16,7 @@ use countersign_domain::declaration::Declaration;
 use countersign_domain::desk::proposal::Proposal;
 use countersign_domain::device::DeviceRequest;
 use countersign_domain::email::UserEmail;
+use countersign_domain::epoch::Epoch;
 use countersign_domain::event::{Event, Pseudonym};
 use countersign_domain::event_push::ReceiverId;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
@@ -36,16 +37,16 @@ use countersign_ports::{
     ChangeResources, CheckpointAt, ClientStore, Clock, CompleteLogin, ConfirmEmail, ContinueSession,
     CountedGroup, CreateAdminKey, CreateGroup, CreateResource, DayCount, DeclarationStore, DeleteAccount,
     DeleteClient, DeleteGroup, DeleteResource, DenyDevice, DeskStore, DeviceBegun, DeviceDenied,
-    DocumentsForgotten, EmailPut, EndAccess, EndProposal, EndSession, EndSessions, EventAt, EventFilter,
-    EventPage, EventPush, EventPushStore, EventStore, FindUses, ForgetDeclarations, ForgetDocuments,
-    ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore, IfClientUnchanged,
-    IfGroupUnchanged, IfResourceUnchanged, IssueTokens, KeyAdded, KeyStore, KnownAccess, LinkWallet,
-    LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
+    DocumentsForgotten, EmailPut, EndAccess, EndProposal, EndSession, EndSessions, EpochStore, EventAt,
+    EventFilter, EventPage, EventPush, EventPushStore, EventStore, FindUses, ForgetDeclarations,
+    ForgetDocuments, ForgetEvents, ForgetUnused, FoundEvent, GroupCreated, GroupMember, GroupStore,
+    IfClientUnchanged, IfGroupUnchanged, IfResourceUnchanged, IssueTokens, KeyAdded, KeyStore, KnownAccess,
+    LinkWallet, LinkedWallet, LoginCompleted, LoginStore, MemberAdded, MemberCursor, NameWallet, OpenSession,
     PeopleFilter, PeopleStore, Person, PersonListed, ProposalPage, PurgeExpired, Purged, PutBlock,
-    PutDeclarations, PutEmail, PutProposal, RedeemCode, Redeemed, RegisterClient, Registered, RemoveBlock,
-    RemoveSigningKey, ReplayStore, Replica, RequestBegun, RequestStore, ResourceCreated, ResourceStore,
-    ResourceUpdated, ResourceUses, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken,
-    Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
+    PutDeclarations, PutEmail, PutProposal, RaiseEpoch, RedeemCode, Redeemed, RegisterClient, Registered,
+    RemoveBlock, RemoveSigningKey, ReplayStore, Replica, RequestBegun, RequestStore, ResourceCreated,
+    ResourceStore, ResourceUpdated, ResourceUses, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SealEvents, Sealed, SecretRecord, SecretUse,
     SessionClient, SessionContinued, SessionOpened, SessionStore, SignOut, SpendProof, StoreError, TakeLease,
     TakeProposal, TakePushedRequest, TokenStore, TokensIssued, UnlinkWallet, UpdateClient, UpdateResource,
     Upkeep, WalletLinked, WalletStore, WalletUnlinked, WithdrawSigningKey,
@@ -409,6 +410,11 @@ pub(super) async fn break_after(world: &World, storage: &Breakable, calls: i64) 
     world.clock.wait(Duration::from_secs(1)).await;
     storage.calls_left.store(calls, Ordering::SeqCst);
 }
+
+breakable!(EpochStore {
+    epoch() -> Option<Epoch>;
+    raise_epoch(command: RaiseEpoch) -> Epoch;
+});
 
 breakable!(EventPushStore {
     begin_push(command: BeginPush) -> bool;

@@ -1,0 +1,134 @@
+//! Reading a whole database and filling one: what backup, restore and copy are made of.
+//!
+//! These traits block. A command does one such work and nothing beside it, on a thread of its own, over connections
+//! of its own; no request of a server comes this way.
+//!
+//! An archive has every table of the schema but those that belong to running processes (`replicas`, `leases`,
+//! `unfinished`) or to one kind of database (SQLite's `access_tokens` and `time_mark`, which are made again).
+
+use std::fmt;
+
+use countersign_domain::archive::{CountedTable, Row, Table, TableSum};
+use countersign_domain::epoch::Filling;
+use time::OffsetDateTime;
+
+use crate::RaiseEpoch;
+use crate::error::Source;
+
+/// The tables of running processes, which no archive has.
+pub const OF_PROCESSES: [&str; 3] = ["leases", "replicas", "unfinished"];
+
+/// An archive could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// The database or the file system refused. Nothing can be said about the archive.
+    #[error("{attempted}")]
+    Failed {
+        /// What failed, as a fragment.
+        attempted: &'static str,
+        /// The cause.
+        #[source]
+        source: Source,
+    },
+    /// The archive is not what it should be.
+    #[error("{0}")]
+    Unsound(String),
+    /// Something was there before, and it may not be replaced.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Takes rows, and can refuse to go on.
+pub type TakeRow<'a> = dyn FnMut(Row) -> Result<(), ArchiveError> + 'a;
+
+/// Whatever an archive is read from: one consistent state of a database, or a file.
+pub trait ArchiveSource: Send {
+    /// The version of the newest migration of what is read.
+    fn schema(&self) -> &str;
+
+    /// The tables, in an order in which references hold, with the number of their rows. All of it is of the same
+    /// state as the rows.
+    fn tables(&mut self) -> Result<Vec<CountedTable>, ArchiveError>;
+
+    /// Gives all rows of a table, in the order of their keys, byte by byte. The tables are asked for in the order of
+    /// [`ArchiveSource::tables`], each once. A source that was written once says which sum the rows had then.
+    fn rows(&mut self, table: &Table, take: &mut TakeRow<'_>) -> Result<Option<TableSum>, ArchiveError>;
+
+    /// Checks what can be checked only after the last row.
+    fn close(&mut self) -> Result<(), ArchiveError>;
+}
+
+/// Whatever an archive is written to.
+pub trait ArchiveSink: Send {
+    /// Begins a table. Its rows follow.
+    fn begin_table(&mut self, table: &Table) -> Result<(), ArchiveError>;
+
+    /// Takes a row of this table.
+    fn row(&mut self, row: Row) -> Result<(), ArchiveError>;
+
+    /// Ends the table: all of its rows are taken, and this is their sum.
+    fn end_table(&mut self, sum: &TableSum) -> Result<(), ArchiveError>;
+}
+
+/// What there is in a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holdings {
+    /// Has one of the tables of an archive a row?
+    pub rows: bool,
+    /// When a server last said that it runs on this database.
+    pub server_seen_at: Option<OffsetDateTime>,
+}
+
+/// How a database is filled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BeginFilling {
+    /// Which work it is.
+    pub filling: Filling,
+    /// The time of now.
+    pub now: OffsetDateTime,
+    /// The schema that the rows have. The tables are brought to it, and afterwards to that of this release.
+    pub schema: String,
+    /// The tables that will be given.
+    pub tables: Vec<Table>,
+    /// Is what is there removed first? Otherwise anything that is there is an error.
+    pub replaces: bool,
+}
+
+/// A database that an archive is written to.
+///
+/// Everything between [`begin`](ArchiveTarget::begin) and [`finish`](ArchiveTarget::finish) is one transaction. Before it, a mark that
+/// the work is unfinished is committed; the transaction takes the mark away. So whenever the process dies, what was there
+/// is there, with the mark, and nothing else uses the database until the work is repeated.
+pub trait ArchiveTarget: ArchiveSink {
+    /// The version of the newest migration of this release.
+    fn known_schema(&self) -> &str;
+
+    /// What is there now. Creates and changes nothing.
+    fn holdings(&mut self) -> Result<Holdings, ArchiveError>;
+
+    /// Creates the database and its tables if there are none, commits the mark, and begins the transaction. Fails if the
+    /// tables are not those of the schema, or if another process is filling the database.
+    fn begin(&mut self, begin: &BeginFilling) -> Result<(), ArchiveError>;
+
+    /// Reads back what was stored, like [`ArchiveSource::rows`].
+    fn stored(&mut self, table: &Table, take: &mut TakeRow<'_>) -> Result<(), ArchiveError>;
+
+    /// Checks that every reference leads somewhere, brings the schema up to date, begins an epoch if there is one to
+    /// begin, takes the mark away and commits. Returns the names of the migrations that ran.
+    fn finish(&mut self, epoch: Option<&RaiseEpoch>) -> Result<Vec<String>, ArchiveError>;
+
+    /// Takes everything back, and the mark away. For a work that failed while the database still answers.
+    fn abandon(&mut self) -> Result<(), ArchiveError>;
+}
+
+impl fmt::Debug for dyn ArchiveSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ArchiveSource").field("schema", &self.schema()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for dyn ArchiveTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ArchiveTarget").field("known_schema", &self.known_schema()).finish_non_exhaustive()
+    }
+}

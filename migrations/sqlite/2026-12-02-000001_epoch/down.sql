@@ -1,0 +1,2 @@
+DROP TABLE unfinished;
+DROP TABLE epochs;
