@@ -32,6 +32,7 @@ mod event_output;
 mod event_pusher;
 mod failure;
 mod file_system;
+mod healthcheck;
 mod key_command;
 mod key_events;
 mod key_ring;
@@ -119,6 +120,7 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         Command::Serve { .. }
         | Command::Migrate
         | Command::CheckConfig
+        | Command::Healthcheck(_)
         | Command::Client { .. }
         | Command::Resource { .. }
         | Command::Event { .. }
@@ -164,6 +166,7 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             let config = load(&sources, Purpose::Serve)?;
             check_config::check_config(&config, &wiring, &mut out)
         }
+        Command::Healthcheck(flags) => block_on(healthcheck::healthcheck(&flags, &sources, &mut out)),
         Command::Client { command, .. } => {
             let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);

@@ -27,6 +27,7 @@ pub(super) fn with_settings(root: Command) -> Command {
     });
     root.mut_subcommands(|command| match command.get_name() {
         "serve" | "check-config" => all(command),
+        "healthcheck" => with(command, &["bind"], |flag| flag),
         "migrate" => with(command, &DATABASE, |flag| flag),
         "client" => with(command, &[&DATABASE[..], &["resources"]].concat(), |flag| flag.global(true)),
         // What takes WHO reads addresses, and what ends access signs what clients are told.
