@@ -16,6 +16,8 @@ const IN_FLIGHT: usize = 4;
 const MAX_ANSWER: u64 = 256 * 1024;
 /// How rustls begins what it says of a certificate.
 const CERTIFICATE: &str = "invalid peer certificate: ";
+/// How the standard library begins what it says of a name.
+const LOOK_UP: &str = "failed to lookup address information";
 
 /// Asks the operator's own server. Redirects are not followed.
 #[derive(Debug)]
@@ -120,10 +122,18 @@ fn reason_of(error: ureq::Error) -> NoAnswer {
         ureq::Error::Timeout(_) => NoAnswer::Late,
         ureq::Error::HostNotFound => NoAnswer::Name,
         ureq::Error::BadUri(_) | ureq::Error::Http(_) => NoAnswer::Url,
-        ureq::Error::Io(error) => match error.to_string().strip_prefix(CERTIFICATE) {
-            Some(reason) => NoAnswer::Certificate(reason.to_owned()),
-            None => NoAnswer::Connection(error),
-        },
+        ureq::Error::Io(error) => {
+            let text = error.to_string();
+            if let Some(reason) = text.strip_prefix(CERTIFICATE) {
+                NoAnswer::Certificate(reason.to_owned())
+            } else if text.starts_with(LOOK_UP) {
+                NoAnswer::Name
+            } else if error.kind() == io::ErrorKind::InvalidData {
+                NoAnswer::Unreadable(text)
+            } else {
+                NoAnswer::Connection(error)
+            }
+        }
         ureq::Error::Other(error) => match error.downcast::<OutOfReach>() {
             Ok(out) => NoAnswer::Reach(*out),
             Err(error) => NoAnswer::Unreadable(error.to_string()),
