@@ -28,8 +28,8 @@ mod statement;
 mod store;
 
 pub use error::{MigrateError, OpenError};
-pub use file::FileError;
-pub use look::{Found, files, look};
+pub use file::{FileError, files};
+pub use look::{Found, has_keys, look};
 pub use migrate::{migrate, revert_all};
 pub use options::SqliteOptions;
 pub use store::{SqliteStorage, WriteStats};

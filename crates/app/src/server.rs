@@ -197,6 +197,7 @@ async fn start(
     let descriptors = descriptors::raise();
     let connections = descriptors::connections(config, descriptors);
     let secret = operator_secret::load_or_create(config, wiring)
+        .await
         .map_err(|error| Failure::because("get the secret (secret)", &error))?;
     let mut storage = opening::with_patience(config, wiring).await?;
     tracing::info!(descriptors, connections = connections.total, "connections are limited");

@@ -83,6 +83,12 @@ pub trait StorageScheme: Send + Sync {
     /// What is there now. Looking creates and changes nothing.
     async fn look(&self, url: &DatabaseUrl) -> Result<Found, OpenError>;
 
+    /// Are there signing keys in the database, which only the secret opens that sealed them? Asked only where
+    /// [`StorageScheme::secret_file`] names a file. Looking creates and changes nothing.
+    async fn has_keys(&self, _url: &DatabaseUrl) -> Result<bool, OpenError> {
+        Ok(false)
+    }
+
     /// Opens the database, which is created if there is none, and brings its schema up to date.
     async fn open(&self, url: &DatabaseUrl) -> Result<OpenStorage, OpenError>;
 
