@@ -27,7 +27,7 @@ use crate::ops;
 use crate::ops::admin_keys::NoteAdminKeyUse;
 use crate::ops::change_members::{AddMember, RemoveMember};
 use crate::ops::client_secrets::NoteSecretUses;
-use crate::ops::overview::NoteReplica;
+use crate::ops::overview::{ForgetReplica, NoteReplica};
 use crate::ops::ping::Ping;
 use crate::ops::proposals::ForgetProposals;
 use crate::ops::record_event::RecordEvent;
@@ -126,6 +126,7 @@ commands! {
     EndProposal: EndProposal => bool, ops::proposals::end_proposal;
     ForgetProposals: ForgetProposals => u64, ops::proposals::forget_proposals;
     NoteReplica: NoteReplica => (), ops::overview::note_replica;
+    ForgetReplica: ForgetReplica => (), ops::overview::forget_replica;
     TakeLease: TakeLease => bool, ops::leases::take_lease;
     RedeemCode: RedeemCode => Redeemed, ops::redeem_code::redeem_code;
     IssueTokens: IssueTokens => TokensIssued, ops::issue_tokens::issue_tokens;

@@ -13,6 +13,7 @@
 //! ```
 
 mod admin_key_command;
+mod agreement;
 mod applications;
 mod challenge_command;
 mod change_log;

@@ -28,6 +28,7 @@ use known::Known;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
+use crate::agreement::Agreement;
 use crate::clock_watch::ClockWatch;
 use crate::config::{AddressDetail, Config, MetricsPage, RegistrationMode};
 use crate::declared;
@@ -133,15 +134,15 @@ pub(crate) async fn serve(
     let receiver = config.event_push.clone();
     let pusher =
         receiver.map(|receiver| EventPusher::new(context.clone(), pushing.clone(), receiver, pushed));
-    let replica = config.desk.is_some().then(|| ReplicaKeeper::new(context.clone()));
+    let replica = ReplicaKeeper::new(context.clone(), Agreement::of(&config), running.strangers());
     let mut upkeep = vec![
         tokio::spawn(upkeeper.keep()),
         tokio::spawn(keys.keep()),
         tokio::spawn(uses.clone().keep()),
         tokio::spawn(events.keep()),
+        tokio::spawn(replica.clone().keep()),
     ];
     upkeep.extend(pusher.map(|pusher| tokio::spawn(pusher.keep())));
-    upkeep.extend(replica.map(|replica| tokio::spawn(replica.keep())));
     if let Some(folder) = &mut throw_away {
         let announced = folder.announce(&config.public_url);
         announced.map_err(|error| Failure::because(&format!("write to {}", folder.path()), &error))?;
@@ -157,7 +158,7 @@ pub(crate) async fn serve(
         }
     };
     upkeep.iter().for_each(JoinHandle::abort);
-    let rest = Rest { uses, leases: [sealing, pushing], storage };
+    let rest = Rest { uses, leases: [sealing, pushing], replica, storage };
     if let Some(ended) = ended {
         rest.finish().await;
         return match ended {
@@ -365,6 +366,7 @@ async fn stop(running: Running, admin: Option<RunningAdmin>, rest: Rest) {
 struct Rest {
     uses: UseWriter,
     leases: [Lease; 2],
+    replica: ReplicaKeeper,
     storage: OpenStorage,
 }
 
@@ -378,6 +380,7 @@ impl Rest {
                 tracing::debug!(error = chain(&error), "a lease was not given back: it ends by itself");
             }
         }
+        self.replica.leave().await;
         self.storage.close().await;
     }
 }
