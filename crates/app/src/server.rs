@@ -33,7 +33,7 @@ use crate::clock_watch::ClockWatch;
 use crate::config::{AddressDetail, Config, MetricsPage, RegistrationMode};
 use crate::declared;
 use crate::descriptors;
-use crate::desk::KnownApplications;
+use crate::desk::{self, KnownApplications};
 use crate::event_keeper::EventKeeper;
 use crate::event_pusher::{EventPusher, PushCounts};
 use crate::failure::{Failure, chain};
@@ -256,6 +256,7 @@ async fn start(
         entropy: Arc::clone(&wiring.entropy),
         events: keys.events.clone(),
     });
+    warn_of_the_desk(config, &*storage.storage).await;
     let desk = config.desk.as_ref().map(|desk| DeskSettings {
         keys: Arc::clone(&ring),
         place: desk.place,
@@ -291,6 +292,16 @@ async fn start(
     let admin =
         AdminSettings { keys: ring, repeat_key: RepeatKey::new(secret.derive::<32>("repeated requests")) };
     Ok(Started { upkeeper, keys, metrics, pushed, running, storage, admin })
+}
+
+/// Warns if nobody is in the group of the operators.
+async fn warn_of_the_desk(config: &Config, storage: &dyn Storage) {
+    let Some(desk) = &config.desk else { return };
+    match desk::doubt(&desk.policy, storage).await {
+        Ok(None) => {}
+        Ok(Some(doubt)) => tracing::warn!("{doubt}"),
+        Err(error) => tracing::warn!(error = chain(&error), "who is in admin_group could not be read"),
+    }
 }
 
 fn registration(config: &Config) -> Registration {
