@@ -16,6 +16,7 @@
 mod batch;
 mod connection;
 mod error;
+mod examine;
 mod look;
 mod migrate;
 mod ops;
@@ -29,6 +30,7 @@ mod store;
 mod together;
 
 pub use connection::ConnectError;
+pub use examine::{Examined, examine};
 pub use look::{Found, look};
 pub use migrate::{MigrateError, migrate, revert_all};
 pub use options::PgOptions;

@@ -15,6 +15,7 @@
 
 mod checkpointer;
 mod error;
+mod examine;
 mod executor;
 mod file;
 mod look;
@@ -28,6 +29,7 @@ mod statement;
 mod store;
 
 pub use error::{MigrateError, OpenError};
+pub use examine::{Examined, Search, examine};
 pub use file::{FileError, files};
 pub use look::{Found, has_keys, look};
 pub use migrate::{migrate, revert_all};

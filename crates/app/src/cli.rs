@@ -21,7 +21,7 @@ pub(crate) use self::admin_key::AdminKeyCommand;
 pub(crate) use self::client::{ChangedClient, ClientCommand, MetadataFlags, NewClient};
 pub(crate) use self::declared::{ApplyFlags, ExportFlags};
 pub(crate) use self::event::{EventChoice, EventCommand};
-pub(crate) use self::health::HealthcheckFlags;
+pub(crate) use self::health::{DoctorFlags, HealthcheckFlags};
 pub(crate) use self::people::{
     AccessCommand, GroupCommand, KindChoice, NewRule, Paging, UserCommand, WalletChoice, WalletCommand,
     WhoChoice, new_release, new_rule,
@@ -61,6 +61,9 @@ pub(crate) enum Command {
     CheckConfig,
     /// Ask whether the server is ready; exit code 0 if it is. For containers and probes: no database, no secret.
     Healthcheck(HealthcheckFlags),
+    /// Look at settings, database, keys, mail, RPC and the public URL, and say what is wrong and what to do.
+    #[command(after_help = health::DOCTOR_HELP)]
+    Doctor(DoctorFlags),
     /// Register, show, change and delete clients.
     Client {
         #[command(flatten)]

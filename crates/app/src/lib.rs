@@ -27,6 +27,7 @@ mod declared;
 mod demo_wallet;
 mod descriptors;
 mod desk;
+mod doctor;
 mod event_command;
 mod event_keeper;
 mod event_output;
@@ -122,6 +123,7 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         | Command::Migrate
         | Command::CheckConfig
         | Command::Healthcheck(_)
+        | Command::Doctor(_)
         | Command::Client { .. }
         | Command::Resource { .. }
         | Command::Event { .. }
@@ -168,6 +170,16 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             check_config::check_config(&config, &wiring, &mut out)
         }
         Command::Healthcheck(flags) => block_on(healthcheck::healthcheck(&flags, &sources, &mut out)),
+        Command::Doctor(flags) => {
+            let config = load(&sources, Purpose::Serve);
+            let _flushed = config.as_ref().ok().map(|config| telemetry::start(config, Audience::Command));
+            let loaded = match &config {
+                Ok(config) => Ok(config),
+                Err(Failure::Settings(mistakes)) => Err(Failure::Settings(mistakes.clone())),
+                Err(failure) => Err(Failure::Failed(failure.to_string())),
+            };
+            block_on(doctor::doctor(&flags, loaded, &wiring, &mut out))
+        }
         Command::Client { command, .. } => {
             let config = load(&sources, Purpose::Administer)?;
             let _flushed = telemetry::start(&config, Audience::Command);

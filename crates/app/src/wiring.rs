@@ -24,6 +24,7 @@ use countersign_usecases::{Context, ContextKeys, Policy};
 
 use crate::config::Config;
 pub use crate::config::DatabaseUrl;
+pub use crate::doctor::finding::{Finding, Health};
 pub use postgres::PostgresScheme;
 pub use sqlite::SqliteScheme;
 
@@ -83,6 +84,12 @@ pub trait StorageScheme: Send + Sync {
     /// What is there now. Looking creates and changes nothing.
     async fn look(&self, url: &DatabaseUrl) -> Result<Found, OpenError>;
 
+    /// What the database is like, for `countersign doctor`. Looking changes nothing: the schema stays as it is. Asked
+    /// only about a database that is [`Found::Ours`].
+    async fn examine(&self, _url: &DatabaseUrl) -> Result<Examination, OpenError> {
+        Ok(Examination { findings: Vec::new(), is_current: true })
+    }
+
     /// Are there signing keys in the database, which only the secret opens that sealed them? Asked only where
     /// [`StorageScheme::secret_file`] names a file. Looking creates and changes nothing.
     async fn has_keys(&self, _url: &DatabaseUrl) -> Result<bool, OpenError> {
@@ -94,6 +101,15 @@ pub trait StorageScheme: Send + Sync {
 
     /// Brings the schema up to date and returns the names of the migrations that ran.
     async fn migrate(&self, url: &DatabaseUrl) -> Result<Vec<String>, OpenError>;
+}
+
+/// What a database is like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Examination {
+    /// One finding about each thing that was looked at.
+    pub findings: Vec<Finding>,
+    /// Would opening it change nothing?
+    pub is_current: bool,
 }
 
 /// What is where a database should be.

@@ -9,7 +9,8 @@ use countersign_adapters_sqlite::{self as sqlite, SqliteOptions, SqliteStorage, 
 use countersign_metrics::WriterFigures;
 use tokio::task::spawn_blocking;
 
-use super::{DatabaseUrl, Found, OpenError, OpenStorage, StorageScheme};
+use super::{DatabaseUrl, Examination, Found, OpenError, OpenStorage, StorageScheme};
+use crate::doctor;
 use crate::file_system;
 
 /// SQLite in one file. `sqlite://data/a.db` is relative to the working directory; `sqlite:///data/a.db` is an
@@ -63,6 +64,13 @@ impl StorageScheme for SqliteScheme {
             sqlite::Found::Empty => Found::Empty,
             sqlite::Found::Foreign => Found::Foreign,
         })
+    }
+
+    async fn examine(&self, url: &DatabaseUrl) -> Result<Examination, OpenError> {
+        let path = PathBuf::from(url.rest());
+        let at = path.clone();
+        let examined = spawn_blocking(move || sqlite::examine(&at)).await;
+        Ok(doctor::sqlite::examination(&path, &examined.map_err(unusable)?.map_err(unusable)?))
     }
 
     async fn has_keys(&self, url: &DatabaseUrl) -> Result<bool, OpenError> {
