@@ -16,6 +16,7 @@ mod crash;
 mod declared;
 mod desk;
 mod devices;
+mod doctor;
 mod edge;
 mod event_push;
 mod events;

@@ -17,6 +17,7 @@ mod archive;
 mod batch;
 mod connection;
 mod error;
+mod examine;
 mod look;
 mod migrate;
 mod ops;
@@ -31,6 +32,7 @@ mod together;
 
 pub use archive::{PgArchive, PgTarget};
 pub use connection::ConnectError;
+pub use examine::{Examined, examine};
 pub use look::{Found, look};
 pub use migrate::{MigrateError, migrate, revert_all};
 pub use options::PgOptions;

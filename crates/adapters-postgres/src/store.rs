@@ -79,7 +79,7 @@ use crate::ops::manage_clients::{delete_client, update_client};
 use crate::ops::manage_groups::{create_group, delete_group, retitle_group};
 use crate::ops::name_wallet::name_wallet;
 use crate::ops::open_session::open_session;
-use crate::ops::overview::{count_sessions, day_counts, note_replica, replicas};
+use crate::ops::overview::{count_sessions, day_counts, forget_replica, note_replica, replicas};
 use crate::ops::ping::ping;
 use crate::ops::proposals::{
     end_proposal, find_proposal, forget_proposals, list_proposals, put_proposal, take_proposal,
@@ -554,6 +554,10 @@ impl DeskStore for PgStorage {
 
     async fn note_replica(&self, replica: Replica, forget_before: OffsetDateTime) -> Result<(), StoreError> {
         self.pool.run(move |connection| note_replica(connection, &replica, forget_before)).await
+    }
+
+    async fn forget_replica(&self, id: [u8; 16]) -> Result<(), StoreError> {
+        self.pool.run(move |connection| forget_replica(connection, id)).await
     }
 
     async fn replicas(&self, since: OffsetDateTime) -> Result<Vec<Replica>, StoreError> {

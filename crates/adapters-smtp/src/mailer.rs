@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use countersign_ports::{Clock, Entropy, EntropyExt, Mail, MailError, Mailer};
 use lettre::transport::smtp::client::AsyncSmtpConnection;
+use lettre::transport::smtp::commands;
 use lettre::transport::smtp::extension::ClientId;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
@@ -87,12 +88,43 @@ impl Office {
         Ok(())
     }
 
+    /// Goes as far as a mail's sender, on a connection of its own.
+    async fn try_out(&self) -> Result<(), (Stage, Trouble)> {
+        let opened = connection::open(&self.settings.url, &self.us).await;
+        let mut smtp = opened.map_err(|trouble| (Stage::Before, trouble))?;
+        let sender = self.settings.sender.mailbox().email;
+        let asked = smtp.command(commands::Mail::new(Some(sender), Vec::new())).await;
+        asked.map_err(|error| (Stage::Asked, Trouble::from(error)))?;
+        // The answer is known. Whether the server hears the end of the conversation makes no difference.
+        let _ = smtp.quit().await;
+        Ok(())
+    }
+
     async fn kept_and_alive(&self) -> Option<Connection> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         if kept.last_used.elapsed() > IDLE || kept.mails >= MAILS {
             return None;
         }
         timeout(SIGN_OF_LIFE, kept.smtp.test_connected()).await.is_ok_and(|alive| alive).then_some(kept)
+    }
+}
+
+impl SmtpMailer {
+    /// Does work with the mail server on the mail thread, within the limit.
+    async fn within_the_limit(
+        &self,
+        work: impl Future<Output = Result<(), (Stage, Trouble)>> + Send + 'static,
+    ) -> Result<(), (Stage, Trouble)> {
+        let post = match &self.post {
+            Ok(post) => post,
+            Err(kind) => return Err((Stage::Before, Trouble::NotReached((*kind).into()))),
+        };
+        let working = post.carry(async move { timeout(LIMIT, work).await });
+        match timeout(LIMIT + SLACK, working).await {
+            Ok(Ok(Ok(done))) => done,
+            Ok(Ok(Err(_))) | Err(_) => Err((Stage::Asked, Trouble::TooSlow)),
+            Ok(Err(broken)) => Err((Stage::Asked, Trouble::NotReached(broken))),
+        }
     }
 }
 
@@ -104,21 +136,19 @@ impl Mailer for SmtpMailer {
         let server = url.to_string();
         let mut private = url.spellings_of_credentials();
         private.push(mail.to.clone());
-        let judge = |stage, trouble: Trouble| trouble.judge(stage, &server, &private);
+        let judge = |(stage, trouble): (Stage, Trouble)| trouble.judge(stage, &server, &private);
         let composed = message::compose(&mail, &settings.sender, self.clock.now(), self.entropy.bytes())
-            .map_err(|trouble| judge(Stage::Before, trouble))?;
-        let post = match &self.post {
-            Ok(post) => post,
-            Err(kind) => return Err(judge(Stage::Before, Trouble::NotReached((*kind).into()))),
-        };
+            .map_err(|trouble| judge((Stage::Before, trouble)))?;
         let office = Arc::clone(&self.office);
-        let delivered = post.carry(async move { timeout(LIMIT, office.deliver(&composed)).await });
-        match timeout(LIMIT + SLACK, delivered).await {
-            Ok(Ok(Ok(Ok(())))) => Ok(()),
-            Ok(Ok(Ok(Err((stage, trouble))))) => Err(judge(stage, trouble)),
-            Ok(Ok(Err(_))) | Err(_) => Err(judge(Stage::Asked, Trouble::TooSlow)),
-            Ok(Err(broken)) => Err(judge(Stage::Asked, Trouble::NotReached(broken))),
-        }
+        self.within_the_limit(Box::pin(async move { office.deliver(&composed).await })).await.map_err(judge)
+    }
+
+    async fn check(&self) -> Result<(), MailError> {
+        let url = &self.office.settings.url;
+        let (server, private) = (url.to_string(), url.spellings_of_credentials());
+        let office = Arc::clone(&self.office);
+        let tried = self.within_the_limit(Box::pin(async move { office.try_out().await })).await;
+        tried.map_err(|(stage, trouble)| trouble.judge(stage, &server, &private))
     }
 }
 

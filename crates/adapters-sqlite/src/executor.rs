@@ -29,7 +29,7 @@ use crate::ops;
 use crate::ops::admin_keys::NoteAdminKeyUse;
 use crate::ops::change_members::{AddMember, RemoveMember};
 use crate::ops::client_secrets::NoteSecretUses;
-use crate::ops::overview::NoteReplica;
+use crate::ops::overview::{ForgetReplica, NoteReplica};
 use crate::ops::ping::Ping;
 use crate::ops::proposals::ForgetProposals;
 use crate::ops::record_event::RecordEvent;
@@ -129,6 +129,7 @@ commands! {
     ForgetProposals: ForgetProposals => u64, ops::proposals::forget_proposals;
     NoteReplica: NoteReplica => (), ops::overview::note_replica;
     RaiseEpoch: RaiseEpoch => Epoch, ops::epoch::raise_epoch;
+    ForgetReplica: ForgetReplica => (), ops::overview::forget_replica;
     TakeLease: TakeLease => bool, ops::leases::take_lease;
     RedeemCode: RedeemCode => Redeemed, ops::redeem_code::redeem_code;
     IssueTokens: IssueTokens => TokensIssued, ops::issue_tokens::issue_tokens;

@@ -18,6 +18,17 @@ pub enum FileError {
     /// SQLite needs paths in UTF-8.
     #[error("path {0:?} is not UTF-8")]
     NotUtf8(PathBuf),
+    /// Others on this machine can change the database.
+    #[error(
+        "{path} has mode {mode:03o}: others on this machine can change who signed in where, or what they may do; run \
+         `chmod 600 {path}`, and restore a backup if somebody may have changed it"
+    )]
+    Exposed {
+        /// The database, or one of the files that SQLite keeps beside it.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
     /// The file system refused.
     #[error("{path} could not be {attempted}")]
     Io {
@@ -57,6 +68,23 @@ impl DatabaseFile {
         PathBuf::from(&self.0)
     }
 
+    /// Refuses a database that others can write to: by its file, its log, or what its processes share (B-073). Files
+    /// that do not exist are fine.
+    pub(crate) fn guard(&self) -> Result<(), FileError> {
+        for path in files(&self.path()) {
+            let mode = match fs::metadata(&path) {
+                Ok(metadata) if metadata.is_file() => metadata.mode() & 0o777,
+                Ok(_) => continue,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(cannot("found", &path)(error)),
+            };
+            if mode & OTHERS_WRITE != 0 {
+                return Err(FileError::Exposed { path, mode });
+            }
+        }
+        Ok(())
+    }
+
     /// The file as a URI for SQLite, with these parameters. Whatever has a meaning in a URI is escaped.
     pub(crate) fn uri(&self, parameters: &str) -> String {
         let path: String = self
@@ -94,6 +122,7 @@ impl DatabaseFile {
             }
             Err(TryLockError::Error(error)) => return Err(cannot("locked", &lock_path)(error)),
         }
+        self.guard()?;
         match private().create_new(true).open(&path) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -101,6 +130,23 @@ impl DatabaseFile {
         }
         Ok(SetupLock(lock))
     }
+}
+
+/// The permission bits with which the group or everyone can write.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// The files that SQLite keeps for the database at this path, the database first. Some may not exist now. If the path
+/// is a symbolic link, they are where it leads.
+pub fn files(path: &Path) -> Vec<PathBuf> {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    ["", "-wal", "-shm"]
+        .into_iter()
+        .map(|end| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        })
+        .collect()
 }
 
 /// Checks that the path still leads to the files that are open. Somebody may remove them or put a backup in

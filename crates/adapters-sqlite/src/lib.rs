@@ -16,6 +16,7 @@
 mod archive;
 mod checkpointer;
 mod error;
+mod examine;
 mod executor;
 mod file;
 mod look;
@@ -30,8 +31,9 @@ mod store;
 
 pub use archive::{SqliteArchive, SqliteTarget};
 pub use error::{MigrateError, OpenError};
-pub use file::FileError;
-pub use look::{Found, files, look};
+pub use examine::{Examined, Search, examine};
+pub use file::{FileError, files};
+pub use look::{Found, has_keys, look};
 pub use migrate::{migrate, revert_all};
 pub use options::SqliteOptions;
 pub use store::{SqliteStorage, WriteStats};

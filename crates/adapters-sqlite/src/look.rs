@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use diesel::prelude::*;
 use diesel::sql_types::Text;
@@ -40,11 +40,26 @@ pub fn look(path: &Path) -> Result<Found, OpenError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
         Err(source) => return Err(FileError::Io { path, attempted: "found", source }.into()),
     }
+    file.guard()?;
     match read(&file) {
         Ok(found) => Ok(found),
         Err(error) if says_not_a_database(&error) => Ok(Found::Foreign),
         Err(source) => Err(OpenError::Connect { path, source: Box::new(source) }),
     }
+}
+
+/// Are there signing keys in the database at a path? They can only be opened with the secret with which they were
+/// sealed. Nothing there has none. Blocks.
+pub fn has_keys(path: &Path) -> Result<bool, OpenError> {
+    let file = DatabaseFile::at(path)?;
+    if look(path)? != Found::Ours {
+        return Ok(false);
+    }
+    let failed = |source| OpenError::Connect { path: file.path(), source: Box::new(source) };
+    let mut connection = pool::connect_existing(&file, migrate::PATIENCE).map_err(failed)?;
+    let keys =
+        diesel::sql_query("SELECT kid AS word FROM signing_keys LIMIT 1").load::<Word>(&mut connection);
+    Ok(!keys.map_err(|error| failed(error.into()))?.is_empty())
 }
 
 /// The tables decide: a file of no bytes is an empty database to SQLite, and a log may hold what the file
@@ -91,16 +106,4 @@ fn says_not_a_database(error: &SqliteError) -> bool {
 struct Word {
     #[diesel(sql_type = Text)]
     word: String,
-}
-
-/// The files that SQLite keeps for the database at this path, the database first. Some may not exist now.
-pub fn files(path: &Path) -> Vec<PathBuf> {
-    ["", "-wal", "-shm"]
-        .into_iter()
-        .map(|end| {
-            let mut name = path.as_os_str().to_owned();
-            name.push(end);
-            PathBuf::from(name)
-        })
-        .collect()
 }

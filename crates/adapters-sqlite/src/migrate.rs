@@ -18,7 +18,7 @@ use crate::error::MigrateError;
 use crate::file::DatabaseFile;
 use crate::pool;
 
-const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
 /// How long a migration waits for a server that writes to the same file.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);

@@ -61,7 +61,7 @@ use crate::migrate;
 use crate::ops::admin_keys::{self, NoteAdminKeyUse};
 use crate::ops::change_members::{AddMember, RemoveMember};
 use crate::ops::client_secrets::NoteSecretUses;
-use crate::ops::overview::NoteReplica;
+use crate::ops::overview::{ForgetReplica, NoteReplica};
 use crate::ops::ping::Ping;
 use crate::ops::proposals::ForgetProposals;
 use crate::ops::record_event::RecordEvent;
@@ -589,6 +589,10 @@ impl DeskStore for SqliteStorage {
 
     async fn note_replica(&self, replica: Replica, forget_before: OffsetDateTime) -> Result<(), StoreError> {
         self.write(NoteReplica { replica, forget_before }).await
+    }
+
+    async fn forget_replica(&self, id: [u8; 16]) -> Result<(), StoreError> {
+        self.write(ForgetReplica { id }).await
     }
 
     async fn replicas(&self, since: OffsetDateTime) -> Result<Vec<Replica>, StoreError> {

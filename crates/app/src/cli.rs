@@ -6,6 +6,7 @@ mod client;
 mod declared;
 mod event;
 pub(crate) mod flags;
+mod health;
 mod people;
 mod resource;
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub(crate) use self::admin_key::AdminKeyCommand;
 pub(crate) use self::client::{ChangedClient, ClientCommand, MetadataFlags, NewClient};
 pub(crate) use self::declared::{ApplyFlags, ExportFlags};
 pub(crate) use self::event::{EventChoice, EventCommand};
+pub(crate) use self::health::{DoctorFlags, HealthcheckFlags};
 pub(crate) use self::people::{
     AccessCommand, GroupCommand, KindChoice, NewRule, Paging, UserCommand, WalletChoice, WalletCommand,
     WhoChoice, new_release, new_rule,
@@ -67,6 +69,11 @@ pub(crate) enum Command {
     Copy(CopyFlags),
     /// Show every setting and where its value comes from, or every mistake in the settings.
     CheckConfig,
+    /// Ask whether the server is ready; exit code 0 if it is. For containers and probes: no database, no secret.
+    Healthcheck(HealthcheckFlags),
+    /// Look at settings, database, keys, mail, RPC and the public URL, and say what is wrong and what to do.
+    #[command(after_help = health::DOCTOR_HELP)]
+    Doctor(DoctorFlags),
     /// Register, show, change and delete clients.
     Client {
         #[command(flatten)]

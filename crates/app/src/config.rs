@@ -175,6 +175,14 @@ impl fmt::Display for Mistake {
 }
 
 impl Config {
+    /// Where the server listens by these settings. No other setting is read.
+    pub(crate) fn listens_at(sources: &Sources) -> Result<SocketAddr, Vec<Mistake>> {
+        let mut reader = Reader::new(sources);
+        let bind = reader.read(&settings::BIND);
+        let (_, mistakes) = reader.finish();
+        bind.filter(|_| mistakes.is_empty()).ok_or(mistakes)
+    }
+
     /// Reads and checks all settings. The error lists every mistake, not just the first.
     pub(crate) fn load(sources: &Sources, wiring: &Wiring, purpose: Purpose) -> Result<Self, Vec<Mistake>> {
         let mut reader = Reader::new(sources);

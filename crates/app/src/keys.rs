@@ -13,6 +13,7 @@ use countersign_ports::{Clock, DirectStorage, Entropy, EntropyExt, StoreError};
 use tokio::time::sleep;
 
 use crate::clock_watch::ClockWatch;
+use crate::failure::chain;
 use crate::key_events::EventsOfKeys;
 use crate::upkeep::jittered;
 
@@ -57,8 +58,10 @@ impl KeyKeeper {
                 }
                 // Logged once, not every few seconds while the database is unreachable.
                 Err(error) if !fails => {
-                    let error: &dyn std::error::Error = &error;
-                    tracing::warn!(error, "signing keys could not be refreshed and stay as they are for now");
+                    tracing::warn!(
+                        error = chain(&error),
+                        "signing keys could not be refreshed and stay as they are for now"
+                    );
                     fails = true;
                 }
                 Err(_) => {}

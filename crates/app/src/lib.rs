@@ -13,6 +13,7 @@
 //! ```
 
 mod admin_key_command;
+mod agreement;
 mod applications;
 mod challenge_command;
 mod change_log;
@@ -26,12 +27,14 @@ mod declared;
 mod demo_wallet;
 mod descriptors;
 mod desk;
+mod doctor;
 mod event_command;
 mod event_keeper;
 mod event_output;
 mod event_pusher;
 mod failure;
 mod file_system;
+mod healthcheck;
 mod key_command;
 mod key_events;
 mod key_ring;
@@ -123,6 +126,8 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         | Command::Restore(_)
         | Command::Copy(_)
         | Command::CheckConfig
+        | Command::Healthcheck(_)
+        | Command::Doctor(_)
         | Command::Client { .. }
         | Command::Resource { .. }
         | Command::Event { .. }
@@ -182,6 +187,17 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         Command::CheckConfig => {
             let config = load(&sources, Purpose::Serve)?;
             check_config::check_config(&config, &wiring, &mut out)
+        }
+        Command::Healthcheck(flags) => block_on(healthcheck::healthcheck(&flags, &sources, &mut out)),
+        Command::Doctor(flags) => {
+            let config = load(&sources, Purpose::Serve);
+            let _flushed = config.as_ref().ok().map(|config| telemetry::start(config, Audience::Command));
+            let loaded = match &config {
+                Ok(config) => Ok(config),
+                Err(Failure::Settings(mistakes)) => Err(Failure::Settings(mistakes.clone())),
+                Err(failure) => Err(Failure::Failed(failure.to_string())),
+            };
+            block_on(doctor::doctor(&flags, loaded, &wiring, &mut out))
         }
         Command::Client { command, .. } => {
             let config = load(&sources, Purpose::Administer)?;

@@ -8,7 +8,7 @@ use countersign_ports::Entropy;
 
 use crate::config::Config;
 use crate::private_file::{self, PrivateFileError};
-use crate::wiring::Wiring;
+use crate::wiring::{OpenError, Wiring};
 
 /// The operator's secret cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +22,16 @@ pub(crate) enum OperatorSecretError {
          it (COUNTERSIGN_SECRET, COUNTERSIGN_SECRET_FILE or --secret-file)"
     )]
     NoFile(PathBuf),
+    /// The file is gone, and the database has keys that only its secret opens.
+    #[error(
+        "there is no file {0}, and the database has signing keys that only the secret in it opens; put the file back (it \
+         is saved apart from the database, docs/backup.md), or name the secret if it is elsewhere (COUNTERSIGN_SECRET, \
+         COUNTERSIGN_SECRET_FILE or --secret-file); nothing was changed"
+    )]
+    Lost(PathBuf),
+    /// Whether there are keys in the database cannot be known.
+    #[error("database cannot be looked at")]
+    Database(#[from] OpenError),
     /// The file cannot be used.
     #[error(transparent)]
     File(#[from] PrivateFileError),
@@ -30,8 +40,9 @@ pub(crate) enum OperatorSecretError {
     Rejected { path: PathBuf, reason: SecretRejected },
 }
 
-/// Returns the secret from the settings, or else from the file. Creates the file if it does not exist.
-pub(crate) fn load_or_create(
+/// Returns the secret from the settings, or else from the file. Creates the file if it does not exist, unless the
+/// database has keys: a new secret would not open them.
+pub(crate) async fn load_or_create(
     config: &Config,
     wiring: &Wiring,
 ) -> Result<OperatorSecret, OperatorSecretError> {
@@ -39,6 +50,10 @@ pub(crate) fn load_or_create(
         return Ok(secret.clone());
     }
     let path = secret_file(config, wiring).ok_or(OperatorSecretError::NotSet)?;
+    // In this order: a server that starts at the same time makes the file first, and the keys afterwards.
+    if has_keys(config, wiring).await? && private_file::read(&path)?.is_none() {
+        return Err(OperatorSecretError::Lost(path));
+    }
     let text = private_file::read_or_create(&path, || new_secret(wiring.entropy.as_ref()))?;
     OperatorSecret::parse(&text).map_err(|reason| OperatorSecretError::Rejected { path, reason })
 }
@@ -65,6 +80,13 @@ pub(crate) fn check(config: &Config, wiring: &Wiring) -> Result<(), OperatorSecr
     match load(config, wiring) {
         Ok(_) | Err(OperatorSecretError::NoFile(_)) => Ok(()),
         Err(error) => Err(error),
+    }
+}
+
+async fn has_keys(config: &Config, wiring: &Wiring) -> Result<bool, OpenError> {
+    match wiring.scheme_of(&config.database_url) {
+        Ok(scheme) => scheme.has_keys(&config.database_url).await,
+        Err(_) => Ok(false),
     }
 }
 

@@ -1,45 +1,95 @@
-//! Writes down that this replica runs, for the operators' overview. Only a server with a desk does.
+//! Writes down that this replica runs and with which settings, and notices replicas with others.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_ports::{EntropyExt, Replica};
+use countersign_http_actix::Strangers;
+use countersign_ports::{EntropyExt, Replica, StoreError};
 use countersign_usecases::Context;
-use countersign_usecases::upkeep::note_replica::note_replica;
+use countersign_usecases::upkeep::note_replica::{note_replica, other_replicas};
 use time::OffsetDateTime;
 use tokio::time::sleep;
 
+use crate::agreement::{Agreement, Difference};
+use crate::failure::chain;
 use crate::upkeep::jittered;
 
 /// How often a replica says that it runs, on average.
 const EVERY: Duration = Duration::from_secs(10);
 
 /// Says in the background that this replica runs.
+#[derive(Clone)]
 pub(crate) struct ReplicaKeeper {
     context: Context,
     id: [u8; 16],
     started_at: OffsetDateTime,
+    agreement: Arc<Agreement>,
+    strangers: Strangers,
 }
 
 impl ReplicaKeeper {
-    pub(crate) fn new(context: Context) -> Self {
+    pub(crate) fn new(context: Context, agreement: Agreement, strangers: Strangers) -> Self {
         let (id, started_at) = (context.entropy.bytes(), context.clock.now());
-        Self { context, id, started_at }
+        Self { context, id, started_at, agreement: Arc::new(agreement), strangers }
     }
 
     /// Says so for as long as the server runs.
     pub(crate) async fn keep(self) {
+        let mut told = BTreeSet::new();
         loop {
-            let replica = Replica {
-                id: self.id,
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                started_at: self.started_at,
-                seen_at: self.context.clock.now(),
-            };
-            if let Err(error) = note_replica(&self.context, replica).await {
-                let error: &dyn std::error::Error = &error;
-                tracing::warn!(error, "that this replica runs could not be written yet");
+            match self.round().await {
+                Ok(differences) => {
+                    tell(&differences, &told);
+                    told = differences;
+                }
+                Err(error) => {
+                    tracing::warn!(error = chain(&error), "that this replica runs could not be written yet");
+                }
             }
             sleep(jittered(EVERY, self.context.entropy.bytes())).await;
         }
+    }
+
+    /// Says that this replica stops.
+    pub(crate) async fn leave(&self) {
+        if let Err(error) = self.context.storage.forget_replica(self.id).await {
+            tracing::debug!(
+                error = chain(&error),
+                "that this replica stops was not written: it is forgotten by itself"
+            );
+        }
+    }
+
+    /// Writes, and compares with the others.
+    async fn round(&self) -> Result<BTreeSet<Difference>, StoreError> {
+        let replica = Replica {
+            id: self.id,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_at: self.started_at,
+            seen_at: self.context.clock.now(),
+            settings: self.agreement.written(),
+            untrusted_proxy: self.strangers.nearby(),
+        };
+        note_replica(&self.context, replica).await?;
+        let others = other_replicas(&self.context, self.id).await?;
+        let known = others.iter().filter_map(|other| Agreement::read(&other.settings));
+        Ok(known.flat_map(|other| self.agreement.differences(&other)).collect())
+    }
+}
+
+/// Logs each difference once, and when there is none any more.
+fn tell(differences: &BTreeSet<Difference>, told: &BTreeSet<Difference>) {
+    for Difference { setting, here, there } in differences.difference(told) {
+        tracing::warn!(
+            setting,
+            here,
+            there,
+            "another replica on this database has another setting: what a person or an application gets depends on which \
+             replica answers; give all replicas the same settings"
+        );
+    }
+    if differences.is_empty() && !told.is_empty() {
+        tracing::info!("all replicas have the same settings again");
     }
 }

@@ -28,11 +28,12 @@ use known::Known;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
+use crate::agreement::Agreement;
 use crate::clock_watch::ClockWatch;
 use crate::config::{AddressDetail, Config, MetricsPage, RegistrationMode};
 use crate::declared;
 use crate::descriptors;
-use crate::desk::KnownApplications;
+use crate::desk::{self, KnownApplications};
 use crate::event_keeper::EventKeeper;
 use crate::event_pusher::{EventPusher, PushCounts};
 use crate::failure::{Failure, chain};
@@ -133,15 +134,15 @@ pub(crate) async fn serve(
     let receiver = config.event_push.clone();
     let pusher =
         receiver.map(|receiver| EventPusher::new(context.clone(), pushing.clone(), receiver, pushed));
-    let replica = config.desk.is_some().then(|| ReplicaKeeper::new(context.clone()));
+    let replica = ReplicaKeeper::new(context.clone(), Agreement::of(&config), running.strangers());
     let mut upkeep = vec![
         tokio::spawn(upkeeper.keep()),
         tokio::spawn(keys.keep()),
         tokio::spawn(uses.clone().keep()),
         tokio::spawn(events.keep()),
+        tokio::spawn(replica.clone().keep()),
     ];
     upkeep.extend(pusher.map(|pusher| tokio::spawn(pusher.keep())));
-    upkeep.extend(replica.map(|replica| tokio::spawn(replica.keep())));
     if let Some(folder) = &mut throw_away {
         let announced = folder.announce(&config.public_url);
         announced.map_err(|error| Failure::because(&format!("write to {}", folder.path()), &error))?;
@@ -157,7 +158,7 @@ pub(crate) async fn serve(
         }
     };
     upkeep.iter().for_each(JoinHandle::abort);
-    let rest = Rest { uses, leases: [sealing, pushing], storage };
+    let rest = Rest { uses, leases: [sealing, pushing], replica, storage };
     if let Some(ended) = ended {
         rest.finish().await;
         return match ended {
@@ -197,6 +198,7 @@ async fn start(
     let descriptors = descriptors::raise();
     let connections = descriptors::connections(config, descriptors);
     let secret = operator_secret::load_or_create(config, wiring)
+        .await
         .map_err(|error| Failure::because("get the secret (secret)", &error))?;
     let mut storage = opening::with_patience(config, wiring).await?;
     tracing::info!(descriptors, connections = connections.total, "connections are limited");
@@ -254,6 +256,7 @@ async fn start(
         entropy: Arc::clone(&wiring.entropy),
         events: keys.events.clone(),
     });
+    warn_of_the_desk(config, &*storage.storage).await;
     let desk = config.desk.as_ref().map(|desk| DeskSettings {
         keys: Arc::clone(&ring),
         place: desk.place,
@@ -289,6 +292,16 @@ async fn start(
     let admin =
         AdminSettings { keys: ring, repeat_key: RepeatKey::new(secret.derive::<32>("repeated requests")) };
     Ok(Started { upkeeper, keys, metrics, pushed, running, storage, admin })
+}
+
+/// Warns if nobody is in the group of the operators.
+async fn warn_of_the_desk(config: &Config, storage: &dyn Storage) {
+    let Some(desk) = &config.desk else { return };
+    match desk::doubt(&desk.policy, storage).await {
+        Ok(None) => {}
+        Ok(Some(doubt)) => tracing::warn!("{doubt}"),
+        Err(error) => tracing::warn!(error = chain(&error), "who is in admin_group could not be read"),
+    }
 }
 
 fn registration(config: &Config) -> Registration {
@@ -364,6 +377,7 @@ async fn stop(running: Running, admin: Option<RunningAdmin>, rest: Rest) {
 struct Rest {
     uses: UseWriter,
     leases: [Lease; 2],
+    replica: ReplicaKeeper,
     storage: OpenStorage,
 }
 
@@ -377,6 +391,7 @@ impl Rest {
                 tracing::debug!(error = chain(&error), "a lease was not given back: it ends by itself");
             }
         }
+        self.replica.leave().await;
         self.storage.close().await;
     }
 }

@@ -15,6 +15,7 @@ use time::OffsetDateTime;
 use tokio::time::sleep;
 
 use crate::clock_watch::ClockWatch;
+use crate::failure::chain;
 
 /// How often to purge, on average. What expires in so short a time is gone in a few steps.
 const EVERY: Duration = Duration::from_secs(10);
@@ -44,8 +45,10 @@ impl Upkeeper {
                     tracing::info!(rows, users, documents, "expired rows deleted");
                 }
                 Err(error) => {
-                    let error: &dyn std::error::Error = &error;
-                    tracing::warn!(error, "expired rows could not be deleted and stay for now");
+                    tracing::warn!(
+                        error = chain(&error),
+                        "expired rows could not be deleted and stay for now"
+                    );
                 }
             }
         }
@@ -83,8 +86,10 @@ impl UseWriter {
     /// Writes what was used since the last time.
     pub(crate) async fn write(&self) {
         if let Err(error) = self.clients.write_uses().await {
-            let error: &dyn std::error::Error = &error;
-            tracing::warn!(error, "when client secrets were last used could not be written yet");
+            tracing::warn!(
+                error = chain(&error),
+                "when client secrets were last used could not be written yet"
+            );
         }
     }
 }

@@ -27,6 +27,7 @@ use countersign_usecases::{Context, ContextKeys, Policy};
 
 use crate::config::Config;
 pub use crate::config::DatabaseUrl;
+pub use crate::doctor::finding::{Finding, Health};
 pub use postgres::PostgresScheme;
 pub use sqlite::SqliteScheme;
 
@@ -86,6 +87,18 @@ pub trait StorageScheme: Send + Sync {
     /// What is there now. Looking creates and changes nothing.
     async fn look(&self, url: &DatabaseUrl) -> Result<Found, OpenError>;
 
+    /// What the database is like, for `countersign doctor`. Looking changes nothing: the schema stays as it is. Asked
+    /// only about a database that is [`Found::Ours`].
+    async fn examine(&self, _url: &DatabaseUrl) -> Result<Examination, OpenError> {
+        Ok(Examination { findings: Vec::new(), is_current: true })
+    }
+
+    /// Are there signing keys in the database, which only the secret opens that sealed them? Asked only where
+    /// [`StorageScheme::secret_file`] names a file. Looking creates and changes nothing.
+    async fn has_keys(&self, _url: &DatabaseUrl) -> Result<bool, OpenError> {
+        Ok(false)
+    }
+
     /// Opens the database, which is created if there is none, and brings its schema up to date.
     async fn open(&self, url: &DatabaseUrl) -> Result<OpenStorage, OpenError>;
 
@@ -106,6 +119,15 @@ pub trait StorageScheme: Send + Sync {
 /// A storage need not have archives.
 fn not_archived() -> ArchiveError {
     ArchiveError::Refused("this kind of database is saved and restored by tools of its own".to_owned())
+}
+
+/// What a database is like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Examination {
+    /// One finding about each thing that was looked at.
+    pub findings: Vec<Finding>,
+    /// Would opening it change nothing?
+    pub is_current: bool,
 }
 
 /// What is where a database should be.

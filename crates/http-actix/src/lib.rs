@@ -22,6 +22,7 @@ mod state;
 
 pub use admin::{AdminSettings, RunningAdmin, admin_openapi_json, serve_admin};
 pub use limits::connection::ConnectionLimits;
+pub use limits::rate_limit::Strangers;
 pub use openapi::openapi_json;
 pub use page::language::page_languages;
 pub use page::templates::{TemplateError, check_templates, embedded_templates};

@@ -28,6 +28,7 @@ use tokio::net::TcpStream;
 
 use crate::browser::session;
 use crate::limits::connection::{Admission, Connection, Ending, GuardedStream, PIECE};
+use crate::limits::rate_limit::Strangers;
 use crate::page::templates::TemplateError;
 use crate::settings::HttpSettings;
 use crate::state::AppState;
@@ -168,6 +169,11 @@ impl Running {
     /// What it takes to open and seal the session cookie.
     pub(crate) fn seal(&self) -> SessionSeal {
         self.seal.clone()
+    }
+
+    /// Knows which peers forward for others without being trusted to, as long as the server runs.
+    pub fn strangers(&self) -> Strangers {
+        self.state.rate_limits.strangers()
     }
 
     /// From now on, the readiness probe fails, and responses ask clients to close their connections.

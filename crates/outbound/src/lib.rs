@@ -10,6 +10,7 @@ mod reach;
 use std::time::Duration;
 
 use ureq::Agent;
+use ureq::tls::{RootCerts, TlsConfig};
 use ureq::unversioned::transport::DefaultConnector;
 
 pub use gate::{Gate, Late};
@@ -23,7 +24,18 @@ const MAX_IDLE: Duration = Duration::from_secs(4);
 /// Makes an HTTP agent that connects only to addresses within this reach. The look-up of a name and the
 /// connection can each take up to `connect`. The limit for a whole request is set with the request.
 pub fn agent(reach: Reach, connect: Duration, idle_connections: usize) -> Agent {
+    agent_that_trusts(RootCerts::WebPki, reach, connect, idle_connections)
+}
+
+/// Makes an agent as [`agent`] does, which trusts servers by these roots and not by Mozilla's.
+pub fn agent_that_trusts(
+    roots: RootCerts,
+    reach: Reach,
+    connect: Duration,
+    idle_connections: usize,
+) -> Agent {
     let config = Agent::config_builder()
+        .tls_config(TlsConfig::builder().root_certs(roots).build())
         .http_status_as_error(false)
         .max_redirects(0)
         .proxy(None)

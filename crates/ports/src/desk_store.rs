@@ -1,5 +1,7 @@
 //! The desk: changes that wait for a second operator, what happened on which day, and which replicas there are.
 
+use std::net::IpAddr;
+
 use async_trait::async_trait;
 use countersign_domain::desk::proposal::{Proposal, ProposalState};
 use countersign_domain::event::{ChangeSignature, Event, EventKind};
@@ -78,6 +80,10 @@ pub struct Replica {
     pub started_at: OffsetDateTime,
     /// When it was last seen.
     pub seen_at: OffsetDateTime,
+    /// The settings that replicas must agree on, as the application wrote them; empty if its release wrote none.
+    pub settings: String,
+    /// A peer in its own network that forwards for others without being trusted to, if it saw one.
+    pub untrusted_proxy: Option<IpAddr>,
 }
 
 /// What the desk needs besides what there is. Every write is durable before the answer.
@@ -123,6 +129,9 @@ pub trait DeskStore: Send + Sync {
     /// Writes down that a replica runs, and forgets those last seen before `forget_before`. Of two notes about one
     /// replica, the later one stays.
     async fn note_replica(&self, replica: Replica, forget_before: OffsetDateTime) -> Result<(), StoreError>;
+
+    /// Forgets a replica, which stops. It is done if it was not known.
+    async fn forget_replica(&self, id: [u8; 16]) -> Result<(), StoreError>;
 
     /// The replicas that were seen since this time, the longest running first, then by id.
     async fn replicas(&self, since: OffsetDateTime) -> Result<Vec<Replica>, StoreError>;

@@ -47,4 +47,8 @@ pub trait Mailer: Send + Sync {
     /// [`MailError::Refused`]. If the future is dropped, the mail is either sent whole or not at all, and
     /// later mails are unaffected.
     async fn send(&self, mail: Mail) -> Result<(), MailError>;
+
+    /// Talks to the mail server as for a mail, up to its sender, and sends none. A sender that the server does not
+    /// accept is [`MailError::Refused`]. The answer comes within 15 seconds, too.
+    async fn check(&self) -> Result<(), MailError>;
 }

@@ -3,7 +3,7 @@
 use countersign_domain::event::EventKind;
 use countersign_ports::{DayCount, Replica, StoreError};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Binary, Date as SqlDate, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Binary, Date as SqlDate, Nullable, Text, Timestamptz};
 use time::{Date, OffsetDateTime};
 
 use crate::error::{OpError, OpResult};
@@ -59,18 +59,30 @@ pub(crate) fn note_replica(
         version: &replica.version,
         started_at: replica.started_at,
         seen_at: replica.seen_at,
+        settings: &replica.settings,
+        untrusted_proxy: replica.untrusted_proxy.map(|peer| peer.to_string()),
     };
     note.execute(connection)?;
     ForgetReplicas { before: forget_before }.execute(connection)?;
     Ok(())
 }
 
+pub(crate) fn forget_replica(connection: &mut PgConnection, id: [u8; 16]) -> OpResult<()> {
+    DeleteReplica { id: &id }.execute(connection)?;
+    Ok(())
+}
+
 pub(crate) fn replicas(connection: &mut PgConnection, since: OffsetDateTime) -> OpResult<Vec<Replica>> {
-    let rows: Vec<(Vec<u8>, String, OffsetDateTime, OffsetDateTime)> = Replicas { since }.load(connection)?;
+    type Stored = (Vec<u8>, String, OffsetDateTime, OffsetDateTime, String, Option<String>);
+    let rows: Vec<Stored> = Replicas { since }.load(connection)?;
     rows.into_iter()
-        .map(|(id, version, started_at, seen_at)| {
-            let id = id.as_slice().try_into().map_err(|_| corrupt("replicas", "id", &version))?;
-            Ok(Replica { id, version, started_at, seen_at })
+        .map(|(id, version, started_at, seen_at, settings, untrusted_proxy)| {
+            let impossible = |column| corrupt("replicas", column, &version);
+            let id = id.as_slice().try_into().map_err(|_| impossible("id"))?;
+            let untrusted_proxy = untrusted_proxy
+                .map(|peer| peer.parse().map_err(|_| impossible("untrusted_proxy")))
+                .transpose()?;
+            Ok(Replica { id, version, started_at, seen_at, settings, untrusted_proxy })
         })
         .collect()
 }
@@ -113,10 +125,14 @@ statement! {
         version: &'a str as Text,
         started_at: OffsetDateTime as Timestamptz,
         seen_at: OffsetDateTime as Timestamptz,
+        settings: &'a str as Text,
+        untrusted_proxy: Option<String> as Nullable<Text>,
     } = "\
-        INSERT INTO replicas (id, version, started_at, seen_at) VALUES (:id, :version, :started_at, :seen_at) \
+        INSERT INTO replicas (id, version, started_at, seen_at, settings, untrusted_proxy) \
+        VALUES (:id, :version, :started_at, :seen_at, :settings, :untrusted_proxy) \
         ON CONFLICT (id) DO UPDATE SET version = excluded.version, started_at = excluded.started_at, \
-          seen_at = excluded.seen_at WHERE replicas.seen_at <= excluded.seen_at"
+          seen_at = excluded.seen_at, settings = excluded.settings, untrusted_proxy = excluded.untrusted_proxy \
+        WHERE replicas.seen_at <= excluded.seen_at"
 }
 
 statement! {
@@ -125,6 +141,11 @@ statement! {
 }
 
 statement! {
-    Replicas { since: OffsetDateTime as Timestamptz } -> (Binary, Text, Timestamptz, Timestamptz) = "\
-        SELECT id, version, started_at, seen_at FROM replicas WHERE seen_at >= :since ORDER BY started_at, id"
+    DeleteReplica<'a> { id: &'a [u8] as Binary } = "DELETE FROM replicas WHERE id = :id"
+}
+
+statement! {
+    Replicas { since: OffsetDateTime as Timestamptz } -> (Binary, Text, Timestamptz, Timestamptz, Text, Nullable<Text>) = "\
+        SELECT id, version, started_at, seen_at, settings, untrusted_proxy FROM replicas \
+        WHERE seen_at >= :since ORDER BY started_at, id"
 }

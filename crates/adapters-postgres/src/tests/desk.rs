@@ -12,7 +12,9 @@ use time::macros::date;
 
 use super::people::reads;
 use super::{count, migrated};
-use crate::ops::overview::{add_day_counts, count_sessions, day_counts, note_replica, replicas};
+use crate::ops::overview::{
+    add_day_counts, count_sessions, day_counts, forget_replica, note_replica, replicas,
+};
 use crate::ops::proposals::{
     end_proposal, find_proposal, forget_proposals, forget_proposals_of, list_proposals, put_proposal,
     take_proposal,
@@ -44,6 +46,7 @@ pub(super) fn every_operation_of_the_desk(connection: &mut PgConnection, with_op
     count_sessions(connection, fixtures::NOW, 10).unwrap();
     note_replica(connection, &fixtures::replica(), fixtures::NOW).unwrap();
     replicas(connection, fixtures::NOW).unwrap();
+    forget_replica(connection, fixtures::replica().id).unwrap();
 }
 
 /// Twenty thousand proposals, each a second younger than the one before; as many clients, sessions of which half
@@ -65,7 +68,7 @@ const MANY: &str = "\
       '', now(), now(), to_timestamp(n) FROM generate_series(1, 20000) AS n; \
     INSERT INTO day_counts SELECT DATE '1970-01-01' + n / 20, 'sign_in', 'family ' || n % 20, n \
       FROM generate_series(0, 19999) AS n; \
-    INSERT INTO replicas SELECT CAST(sha256(CAST(CAST(n AS TEXT) AS BYTEA)) AS BYTEA), '1', to_timestamp(n), \
+    INSERT INTO replicas (id, version, started_at, seen_at) SELECT CAST(sha256(CAST(CAST(n AS TEXT) AS BYTEA)) AS BYTEA), '1', to_timestamp(n), \
       to_timestamp(n) FROM generate_series(1, 20000) AS n; \
     UPDATE replicas SET id = substr(id, 1, 16); \
     INSERT INTO events (position, id, kind, actor, request, details, commitment) \

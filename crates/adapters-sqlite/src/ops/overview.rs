@@ -3,13 +3,19 @@
 use countersign_domain::event::EventKind;
 use countersign_ports::{DayCount, Replica};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Integer, Text};
+use diesel::sql_types::{BigInt, Binary, Integer, Nullable, Text};
 use time::{Date, OffsetDateTime};
 
 use crate::error::SqliteError;
 use crate::rows::checkpoint::stored;
 use crate::rows::field::{Row, micros};
 use crate::statement::statement;
+
+/// A replica stops.
+#[derive(Debug)]
+pub(crate) struct ForgetReplica {
+    pub(crate) id: [u8; 16],
+}
 
 /// Writes down that a replica runs.
 #[derive(Debug)]
@@ -69,9 +75,19 @@ pub(crate) fn note_replica(
         version: &replica.version,
         started_at: micros(replica.started_at),
         seen_at: micros(replica.seen_at),
+        settings: &replica.settings,
+        untrusted_proxy: replica.untrusted_proxy.map(|peer| peer.to_string()),
     };
     note.execute(connection)?;
     ForgetReplicas { before: micros(*forget_before) }.execute(connection)?;
+    Ok(())
+}
+
+pub(crate) fn forget_replica(
+    connection: &mut SqliteConnection,
+    command: &ForgetReplica,
+) -> Result<(), SqliteError> {
+    DeleteReplica { id: &command.id }.execute(connection)?;
     Ok(())
 }
 
@@ -79,15 +95,20 @@ pub(crate) fn replicas(
     connection: &mut SqliteConnection,
     since: OffsetDateTime,
 ) -> Result<Vec<Replica>, SqliteError> {
-    let rows: Vec<(Vec<u8>, String, i64, i64)> = Replicas { since: micros(since) }.load(connection)?;
+    type Stored = (Vec<u8>, String, i64, i64, String, Option<String>);
+    let rows: Vec<Stored> = Replicas { since: micros(since) }.load(connection)?;
     rows.into_iter()
-        .map(|(id, version, started_at, seen_at)| {
+        .map(|(id, version, started_at, seen_at, settings, untrusted_proxy)| {
             let at = Row { table: "replicas", key: &id };
             Ok(Replica {
                 started_at: at.time("started_at", started_at)?,
                 seen_at: at.time("seen_at", seen_at)?,
                 id: id.as_slice().try_into().map_err(|_| at.impossible("id"))?,
                 version,
+                settings,
+                untrusted_proxy: untrusted_proxy
+                    .map(|peer| peer.parse().map_err(|_| at.impossible("untrusted_proxy")))
+                    .transpose()?,
             })
         })
         .collect()
@@ -125,10 +146,14 @@ statement! {
         version: &'a str as Text,
         started_at: i64 as BigInt,
         seen_at: i64 as BigInt,
+        settings: &'a str as Text,
+        untrusted_proxy: Option<String> as Nullable<Text>,
     } = "\
-        INSERT INTO replicas (id, version, started_at, seen_at) VALUES (:id, :version, :started_at, :seen_at) \
+        INSERT INTO replicas (id, version, started_at, seen_at, settings, untrusted_proxy) \
+        VALUES (:id, :version, :started_at, :seen_at, :settings, :untrusted_proxy) \
         ON CONFLICT (id) DO UPDATE SET version = excluded.version, started_at = excluded.started_at, \
-        seen_at = excluded.seen_at WHERE replicas.seen_at <= excluded.seen_at"
+          seen_at = excluded.seen_at, settings = excluded.settings, untrusted_proxy = excluded.untrusted_proxy \
+        WHERE replicas.seen_at <= excluded.seen_at"
 }
 
 statement! {
@@ -138,11 +163,18 @@ statement! {
 }
 
 statement! {
+    DeleteReplica<'a> {
+        id: &'a [u8] as Binary,
+    } = "DELETE FROM replicas WHERE id = :id"
+}
+
+statement! {
     /// They are few, so it is no matter that they are sorted.
     Replicas {
         since: i64 as BigInt,
-    } -> (Binary, Text, BigInt, BigInt) = "\
-        SELECT id, version, started_at, seen_at FROM replicas WHERE seen_at >= :since ORDER BY started_at, id"
+    } -> (Binary, Text, BigInt, BigInt, Text, Nullable<Text>) = "\
+        SELECT id, version, started_at, seen_at, settings, untrusted_proxy FROM replicas \
+        WHERE seen_at >= :since ORDER BY started_at, id"
 }
 
 #[cfg(test)]
@@ -160,6 +192,7 @@ mod tests {
         let by = "SEARCH login_sessions USING COVERING INDEX login_sessions_by_expires_at (expires_at>?)";
         assert!(sessions.contains(by), "{sessions}");
         finds_rows_by_keys(connection, ForgetReplicas { before: 1 });
+        finds_rows_by_keys(connection, DeleteReplica { id: &[] });
         finds_rows_by_keys(connection, Replicas { since: 1 });
     }
 }

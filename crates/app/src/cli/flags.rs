@@ -26,7 +26,8 @@ pub(super) fn with_settings(root: Command) -> Command {
         flag.hide(!is_of_every_command)
     });
     root.mut_subcommands(|command| match command.get_name() {
-        "serve" | "check-config" => all(command),
+        "serve" | "check-config" | "doctor" => all(command),
+        "healthcheck" => with(command, &["bind"], |flag| flag),
         "migrate" => with(command, &DATABASE, |flag| flag),
         "backup" | "restore" => with(command, &[&DATABASE[..], &["secret"]].concat(), |flag| flag),
         "copy" => with(command, &["log", "log_format"], |flag| flag),
@@ -180,7 +181,7 @@ mod tests {
                 .iter()
                 .all(|flag| flag == "--config" || flag.starts_with("--coins"))
         );
-        for all in ["serve", "check-config"] {
+        for all in ["serve", "check-config", "doctor"] {
             let shown = shown(&[all]);
             assert!(
                 settings::ALL

@@ -11,7 +11,7 @@ use super::command;
 const NOUNS: [&str; 8] = ["client", "resource", "user", "wallet", "group", "access", "event", "key"];
 
 /// Nouns that only the command line has, and why.
-const AT_THE_TERMINAL: [(&str, &str); 12] = [
+const AT_THE_TERMINAL: [(&str, &str); 14] = [
     ("admin-key", "a key that could make keys could make a mightier one"),
     ("serve", "it is the server"),
     ("migrate", "it comes before the server"),
@@ -19,6 +19,8 @@ const AT_THE_TERMINAL: [(&str, &str); 12] = [
     ("backup", "it writes a file with everything in it"),
     ("restore", "no server may run meanwhile"),
     ("copy", "the same"),
+    ("healthcheck", "it asks the probe that everyone can ask"),
+    ("doctor", "the settings are files and variables of the machine"),
     ("challenge", "it works offline, without the server's data"),
     ("openapi", "the interface has its description at openapi.json"),
     ("templates", "it writes files"),

@@ -6,11 +6,13 @@ mod trial;
 mod values;
 mod warnings;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
+use crate::agreement::Agreement;
 use crate::cli;
 
 const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
@@ -450,4 +452,32 @@ fn no_name_stands_twice_in_the_table() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), count);
+}
+
+#[test]
+fn what_replicas_must_agree_on_are_settings_and_none_of_them_is_secret() {
+    let written = Agreement::of(&start().config()).written();
+    let agreed: BTreeMap<String, String> = serde_json::from_str(&written).unwrap();
+    assert_eq!(agreed["public_url"], "http://localhost:8080");
+    assert_eq!(agreed["access_token_ttl"], "3600");
+    for name in agreed.keys() {
+        let spec = settings::ALL.iter().find(|spec| spec.name == name).unwrap();
+        assert!(!matches!(spec.privacy, settings::Privacy::Secret), "{name}");
+    }
+}
+
+#[test]
+fn replicas_agree_however_their_settings_are_written() {
+    let [one, other] = [
+        start()
+            .variable("COUNTERSIGN_ACCESS_TOKEN_TTL", "0060")
+            .variable("COUNTERSIGN_RESOURCES", "https://b.example, https://a.example"),
+        start().file("access_token_ttl = 60\nresources = [\"https://a.example\", \"https://b.example\"]"),
+    ]
+    .map(|start| Agreement::of(&start.config()));
+    assert_eq!(one, other);
+    let third = Agreement::of(&start().flag("--access-token-ttl=61").config());
+    let differing: Vec<_> =
+        one.differences(&third).into_iter().map(|difference| difference.setting).collect();
+    assert_eq!(differing, ["access_token_ttl", "resources"]);
 }

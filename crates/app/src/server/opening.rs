@@ -72,8 +72,7 @@ pub(crate) async fn record_upgrade(
     });
     let Some(event) = event else { return };
     if let Err(error) = opened.storage.record_event(*event).await {
-        let error: &dyn std::error::Error = &error;
-        tracing::warn!(error, "the event of the upgrade could not be stored");
+        tracing::warn!(error = chain(&error), "the event of the upgrade could not be stored");
     }
 }
 

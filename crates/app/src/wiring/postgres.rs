@@ -10,7 +10,8 @@ use countersign_adapters_postgres::{
 use countersign_ports::{ArchiveError, ArchiveSource, ArchiveTarget};
 use tokio::task::spawn_blocking;
 
-use super::{DatabaseUrl, Found, OpenError, OpenStorage, StorageScheme};
+use super::{DatabaseUrl, Examination, Found, OpenError, OpenStorage, StorageScheme};
+use crate::doctor;
 
 /// PostgreSQL, with the URLs of libpq.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +41,13 @@ impl StorageScheme for PostgresScheme {
             postgres::Found::Ours | postgres::Found::Unfinished => Found::Ours,
             postgres::Found::Nothing => Found::Empty,
         })
+    }
+
+    async fn examine(&self, url: &DatabaseUrl) -> Result<Examination, OpenError> {
+        let url = url.expose().to_owned();
+        let examined = spawn_blocking(move || postgres::examine(&url)).await;
+        let examined = examined.map_err(|error| OpenError::Unusable(Box::new(error)))?.map_err(open_error)?;
+        Ok(doctor::postgres::examination(&examined))
     }
 
     async fn open(&self, url: &DatabaseUrl) -> Result<OpenStorage, OpenError> {

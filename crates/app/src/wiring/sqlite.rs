@@ -12,7 +12,8 @@ use countersign_metrics::WriterFigures;
 use countersign_ports::{ArchiveError, ArchiveSource, ArchiveTarget};
 use tokio::task::spawn_blocking;
 
-use super::{DatabaseUrl, Found, OpenError, OpenStorage, StorageScheme};
+use super::{DatabaseUrl, Examination, Found, OpenError, OpenStorage, StorageScheme};
+use crate::doctor;
 use crate::file_system;
 
 /// SQLite in one file. `sqlite://data/a.db` is relative to the working directory; `sqlite:///data/a.db` is an
@@ -54,7 +55,7 @@ impl StorageScheme for SqliteScheme {
 
     fn warnings(&self, url: &DatabaseUrl) -> Vec<String> {
         let path = Path::new(url.rest());
-        shared(path).into_iter().chain(exposed(path)).collect()
+        shared(path).into_iter().chain(exposed(path)).chain(replaceable(path)).collect()
     }
 
     async fn look(&self, url: &DatabaseUrl) -> Result<Found, OpenError> {
@@ -67,6 +68,19 @@ impl StorageScheme for SqliteScheme {
             sqlite::Found::Empty => Found::Empty,
             sqlite::Found::Foreign => Found::Foreign,
         })
+    }
+
+    async fn examine(&self, url: &DatabaseUrl) -> Result<Examination, OpenError> {
+        let path = PathBuf::from(url.rest());
+        let at = path.clone();
+        let examined = spawn_blocking(move || sqlite::examine(&at)).await;
+        Ok(doctor::sqlite::examination(&path, &examined.map_err(unusable)?.map_err(unusable)?))
+    }
+
+    async fn has_keys(&self, url: &DatabaseUrl) -> Result<bool, OpenError> {
+        let path = PathBuf::from(url.rest());
+        let looked = spawn_blocking(move || sqlite::has_keys(&path)).await;
+        looked.map_err(unusable)?.map_err(unusable)
     }
 
     async fn open(&self, url: &DatabaseUrl) -> Result<OpenStorage, OpenError> {
@@ -109,7 +123,8 @@ fn shared(path: &Path) -> Option<String> {
     ))
 }
 
-/// The warning about a database that others on this machine can read or change. Its log has the same data.
+/// The warning about a database that others on this machine can read or change. Its log has the same data. One that
+/// others can change is refused when it is opened.
 fn exposed(path: &Path) -> Option<String> {
     let modes = sqlite::files(path).into_iter().filter_map(|file| {
         let mode = std::fs::metadata(&file).ok()?.mode() & 0o777;
@@ -122,6 +137,24 @@ fn exposed(path: &Path) -> Option<String> {
          run `chmod 600 {file}`"
     ))
 }
+
+/// The warning about a folder in which others can put another file in the place of the database.
+fn replaceable(path: &Path) -> Option<String> {
+    let path = std::path::absolute(path).ok()?;
+    let folder = path.parent()?;
+    let mode = std::fs::metadata(folder).ok()?.mode() & 0o1777;
+    let is_shared = mode & 0o022 != 0 && mode & STICKY == 0;
+    is_shared.then(|| {
+        let folder = folder.display();
+        format!(
+            "database_url: the folder {folder} has mode {mode:03o}, so others on this machine can put another file in the \
+             place of the database; run `chmod 700 {folder}`"
+        )
+    })
+}
+
+/// In a folder with this bit, nobody can remove or rename the files of others.
+const STICKY: u32 = 0o1000;
 
 /// What everybody may do, and writing by the group. A group may read: that is how backups are made.
 const OTHERS: u32 = 0o027;

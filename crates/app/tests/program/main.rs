@@ -7,6 +7,7 @@ mod clients;
 mod commands;
 mod database;
 mod documented;
+mod healthcheck;
 mod keys;
 mod place;
 mod serve;

@@ -101,6 +101,11 @@ impl DeskStore for MemoryStorage {
         Ok(())
     }
 
+    async fn forget_replica(&self, id: [u8; 16]) -> Result<(), StoreError> {
+        self.tables().replicas.remove(&id);
+        Ok(())
+    }
+
     async fn replicas(&self, since: OffsetDateTime) -> Result<Vec<Replica>, StoreError> {
         let tables = self.tables();
         let mut seen: Vec<_> =

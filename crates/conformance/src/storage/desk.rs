@@ -1,5 +1,6 @@
 //! Proposals, what happened on which day, who is signed in, and which replicas run.
 
+use std::net::Ipv6Addr;
 use std::ops::AsyncFn;
 use std::sync::Arc;
 
@@ -390,13 +391,20 @@ pub async fn replicas_are_seen_until_they_are_forgotten(store: Arc<dyn Storage>)
     }
     assert_eq!(seen(0).await, [two.clone(), three.clone(), one.clone()], "the longest running first");
     (two.seen_at, two.version) = (at(5), "2.0.0".to_owned());
+    (two.settings, two.untrusted_proxy) = (String::new(), None);
     note(&two, 1).await;
     note(&Replica { seen_at: at(4), version: "1.0.0".to_owned(), ..two.clone() }, 1).await;
     assert_eq!(seen(1).await, [two.clone(), three.clone(), one.clone()], "at the boundary they stay");
     assert_eq!(seen(2).await, [two.clone(), one.clone()]);
     one.seen_at = at(6);
     note(&one, 2).await;
-    assert_eq!(seen(-1_000).await, [two, one], "and the third is forgotten");
+    assert_eq!(seen(-1_000).await, [two.clone(), one.clone()], "and the third is forgotten");
+    (one.seen_at, one.untrusted_proxy) = (at(7), Some(Ipv6Addr::LOCALHOST.into()));
+    note(&one, 2).await;
+    for _ in 0..2 {
+        store.forget_replica(two.id).await.unwrap();
+        assert_eq!(seen(-1_000).await, [one.clone()], "it stopped");
+    }
 }
 
 /// Exactly one of two operators who sign at once carries it out.

@@ -385,6 +385,14 @@ caught! {
     a_replica_that_an_older_note_overwrites:
         Mistake::NotesReplica(|replica, _| replica.seen_at += Duration::HOUR) =>
         desk::replicas_are_seen_until_they_are_forgotten;
+    a_replica_without_its_settings:
+        Mistake::NotesReplica(|replica, _| replica.settings.clear()) =>
+        desk::replicas_are_seen_until_they_are_forgotten;
+    a_replica_without_the_proxy_that_it_saw:
+        Mistake::NotesReplica(|replica, _| replica.untrusted_proxy = None) =>
+        desk::replicas_are_seen_until_they_are_forgotten;
+    a_replica_that_stopped_and_is_still_seen:
+        Mistake::ForgetsReplica(|id| *id = [0; 16]) => desk::replicas_are_seen_until_they_are_forgotten;
     replicas_in_another_order:
         Mistake::ReadsReplicas(|seen| seen.reverse()) => desk::replicas_are_seen_until_they_are_forgotten;
     replicas_that_were_not_seen_for_long:

@@ -183,6 +183,8 @@ pub(super) enum Mistake {
     CountsSessions(fn(&mut OffsetDateTime, &mut u32)),
     /// A replica is noted like this.
     NotesReplica(fn(&mut Replica, &mut OffsetDateTime)),
+    /// The replica with this id is forgotten in the place of another.
+    ForgetsReplica(fn(&mut [u8; 16])),
     /// Replicas are read like this.
     ReadsReplicas(fn(&mut Vec<Replica>)),
     /// The replicas that were seen since another time are read.
@@ -759,6 +761,13 @@ impl DeskStore for WrongStore {
             alter(&mut replica, &mut forget_before);
         }
         self.inner.note_replica(replica, forget_before).await
+    }
+
+    async fn forget_replica(&self, mut id: [u8; 16]) -> Result<(), StoreError> {
+        if let Mistake::ForgetsReplica(alter) = self.mistake {
+            alter(&mut id);
+        }
+        self.inner.forget_replica(id).await
     }
 
     async fn replicas(&self, mut since: OffsetDateTime) -> Result<Vec<Replica>, StoreError> {

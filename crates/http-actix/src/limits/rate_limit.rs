@@ -163,6 +163,11 @@ impl RateLimits {
         })
     }
 
+    /// Those who forward without being trusted to.
+    pub(crate) fn strangers(&self) -> Strangers {
+        self.strangers.clone()
+    }
+
     /// The client's address: the peer's own, unless a trusted proxy says whom it forwards for.
     pub(crate) fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
         let peer = request.peer_addr()?.ip().to_canonical();
@@ -202,14 +207,25 @@ fn is_forwarded(request: &HttpRequest) -> bool {
 
 /// Untrusted peers that forward for others: a proxy that the operator forgot, or somebody who tries (F-04).
 /// Each is logged once, and only a few are, because anyone can be one.
-#[derive(Default)]
-struct Strangers {
-    known: Mutex<Vec<IpAddr>>,
+#[derive(Clone, Debug, Default)]
+pub struct Strangers {
+    known: Arc<Mutex<Vec<IpAddr>>>,
 }
 
 const MOST_STRANGERS: usize = 16;
 
 impl Strangers {
+    /// One that is on this machine or in a private network: most likely a proxy that the operator forgot. On the
+    /// internet, anyone can be one.
+    pub fn nearby(&self) -> Option<IpAddr> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_near = |peer: &IpAddr| match peer {
+            IpAddr::V4(peer) => peer.is_loopback() || peer.is_private(),
+            IpAddr::V6(peer) => peer.is_loopback() || peer.is_unique_local(),
+        };
+        known.iter().copied().find(is_near)
+    }
+
     fn meet(&self, peer: IpAddr) {
         let peer = network(peer);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

@@ -447,5 +447,6 @@ breakable!(DeskStore {
     day_counts(since: Date) -> Vec<DayCount>;
     count_sessions(now: OffsetDateTime, at_most: u32) -> u32;
     note_replica(replica: Replica, forget_before: OffsetDateTime) -> ();
+    forget_replica(id: [u8; 16]) -> ();
     replicas(since: OffsetDateTime) -> Vec<Replica>;
 });

@@ -33,6 +33,10 @@ impl Mailer for Mailbox {
         self.0.lock().unwrap().push(mail);
         Ok(())
     }
+
+    async fn check(&self) -> Result<(), MailError> {
+        Ok(())
+    }
 }
 
 fn with_mail() -> World {

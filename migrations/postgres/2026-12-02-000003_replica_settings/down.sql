@@ -1,0 +1,3 @@
+ALTER TABLE replicas
+  DROP COLUMN untrusted_proxy,
+  DROP COLUMN settings;

@@ -1,0 +1,2 @@
+ALTER TABLE replicas DROP COLUMN untrusted_proxy;
+ALTER TABLE replicas DROP COLUMN settings;
