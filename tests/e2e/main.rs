@@ -24,6 +24,7 @@ mod first_hour;
 mod flow;
 mod form_post;
 mod growth;
+mod heal;
 mod keys;
 mod limits;
 mod logout;

@@ -46,6 +46,10 @@ pub struct Ledger {
     pub broken: Mutex<Vec<(String, io::ErrorKind)>>,
     /// Requests to the token endpoint that got no response at all.
     pub unanswered: Mutex<Vec<Request>>,
+    /// When the last expected response was read, and the longest time between two of them.
+    gap: Mutex<(Option<Instant>, Duration)>,
+    /// The slowest response of any kind.
+    slowest: Mutex<Duration>,
 }
 
 /// Threads that sign users in until they are told to stop.
@@ -116,7 +120,9 @@ impl Load {
 
 impl Ledger {
     fn register(&self, site: &Site) -> Option<Client> {
-        let registered = self.send(site, &Site::registration(&serde_json::json!({})), 201)?;
+        // The name says how often the client was changed since.
+        let named = serde_json::json!({"client_name": "Album 0"});
+        let registered = self.send(site, &Site::registration(&named), 201)?;
         let client = Site::client(&registered);
         lock(&self.clients).push(client.clone());
         Some(client)
@@ -171,15 +177,25 @@ impl Ledger {
     /// Sends a request. Returns `None` if there was no response, or a 503. Any other unexpected status fails
     /// the test.
     fn send(&self, site: &Site, request: &Request, status: u16) -> Option<Response> {
-        match site.try_send(request) {
+        let sent = Instant::now();
+        let answer = site.try_send(request);
+        let took = sent.elapsed();
+        {
+            let mut slowest = lock(&self.slowest);
+            *slowest = took.max(*slowest);
+        }
+        match answer {
             Ok(response) if response.status == 503 => {
                 assert_eq!(response.error(), "temporarily_unavailable", "{response:?}");
+                assert!(response.header("Retry-After").is_some(), "{response:?}");
                 self.unavailable.fetch_add(1, Ordering::Relaxed);
                 None
             }
             Ok(response) => {
+                let response = response.expect(status);
                 self.acknowledged.fetch_add(1, Ordering::Relaxed);
-                Some(response.expect(status))
+                self.measure_gap();
+                Some(response)
             }
             Err(error) => {
                 if request.target == "/oauth/token" {
@@ -192,6 +208,12 @@ impl Ledger {
         }
     }
 
+    fn measure_gap(&self) {
+        let (last, gap) = &mut *lock(&self.gap);
+        let now = Instant::now();
+        *gap = last.replace(now).map_or(*gap, |last| (*gap).max(now - last));
+    }
+
     /// How many requests got the expected response.
     pub fn acknowledged(&self) -> usize {
         self.acknowledged.load(Ordering::Relaxed)
@@ -200,6 +222,16 @@ impl Ledger {
     /// How many requests got a 503.
     pub fn unavailable(&self) -> usize {
         self.unavailable.load(Ordering::Relaxed)
+    }
+
+    /// The longest time in which no request got the expected response.
+    pub fn longest_gap(&self) -> Duration {
+        lock(&self.gap).1
+    }
+
+    /// The time that the slowest response took.
+    pub fn slowest(&self) -> Duration {
+        *lock(&self.slowest)
     }
 
     /// Connections that failed.

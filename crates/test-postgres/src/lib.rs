@@ -7,7 +7,8 @@
 //! Most tests need only a database. They share one cluster, [`SharedCluster`], and each has a database of its own,
 //! which can be a copy of one that was prepared once.
 //!
-//! A cluster can have a replica that follows it, and poolers in front of it.
+//! A cluster can have a replica that follows it, and poolers in front of it. [`Patroni`] is three nodes, of which one leads
+//! and another takes over by itself.
 //!
 //! A shell runs between us and the server (see `supervisor.sh`), for two reasons. PostgreSQL refuses to run
 //! as root, so the shell becomes the user `postgres`. And the shell removes everything as soon as our end of
@@ -19,6 +20,7 @@
 
 mod address;
 mod binaries;
+mod patroni;
 mod shared;
 mod supervisor;
 mod wire;
@@ -32,6 +34,7 @@ use std::time::{Duration, Instant};
 
 use address::Address;
 use binaries::Binaries;
+pub use patroni::Patroni;
 pub use shared::{SharedCluster, build_of};
 use supervisor::{Settings, Supervisor};
 
