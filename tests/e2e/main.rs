@@ -27,6 +27,7 @@ mod growth;
 mod heal;
 mod keys;
 mod limits;
+mod litestream;
 mod logout;
 mod mail;
 mod mcp;

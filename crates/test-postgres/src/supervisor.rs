@@ -17,6 +17,8 @@ const SCRIPT: &str = include_str!("supervisor.sh");
 pub(crate) enum Settings {
     /// An empty one that keeps what was committed, and ends with us.
     Durable,
+    /// The same, with these variables in the environment of its processes.
+    DurableWith(Vec<(String, String)>),
     /// A copy of the cluster at this port, which follows it.
     CopyOf(u16),
     /// An empty one that is fast, and ends when no process has a lock on this file any more.
@@ -42,6 +44,7 @@ impl Supervisor {
         command.args(["-c", SCRIPT, "supervisor"]).arg(binaries.folder());
         match settings {
             Settings::Durable => command.arg("durable"),
+            Settings::DurableWith(environment) => command.arg("durable").envs(environment.iter().cloned()),
             Settings::CopyOf(port) => command.args(["copy", &port.to_string()]),
             Settings::Shared { users } => {
                 command.arg("shared").stderr(users.try_clone().expect("there are descriptors left"))
