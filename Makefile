@@ -26,6 +26,7 @@ SEQUENCES ?= 100000
 SEED ?= 1
 REFUSED ?= 100000
 ROUNDS ?= 200
+SIDE_BY_SIDE_SECONDS ?= 600
 EVENTS ?= 10000000
 BACKUPS ?= 50
 COPIED_USERS ?= 1000000
@@ -66,7 +67,7 @@ endef
 help: ## List the targets
 	@echo "Countersign. Two commands do everything on a fresh machine: make run, make test."
 	echo
-	grep -hE '^[a-z0-9-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | awk -F ':.*## ' '{ printf "  %-12s %s\n", $$1, $$2 }'
+	grep -hE '^[a-z0-9-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | awk -F ':.*## ' '{ printf "  %-18s %s\n", $$1, $$2 }'
 
 .PHONY: setup
 setup: setup-build setup-test ## Install all that building and testing need (run and test do it by themselves)
@@ -118,9 +119,9 @@ test-e2e: setup-build setup-servers test-build ## Run all tests on SQLite and Po
 		$(NEXTEST) --profile e2e
 	else
 		cargo test --locked --workspace --exclude countersign-tests --exclude countersign-adapters-smtp --all-targets --no-fail-fast
-		cargo test --locked -p countersign-tests --test e2e --test openid --test architecture --no-fail-fast -- --skip mail:: --skip fail2ban:: --skip f_10_f_11_
+		cargo test --locked -p countersign-tests --test e2e --test openid --test upgrade --test architecture --no-fail-fast -- --skip mail:: --skip fail2ban:: --skip heal:: --skip litestream:: --skip f_10_f_11_
 	fi
-	$(say) "Left out: browsers, client libraries, applications, schemathesis, a real mail server, fail2ban, examples in documentation. make test runs them"
+	$(say) "Left out: browsers, client libraries, applications, schemathesis, a real mail server, fail2ban, Patroni, Litestream, examples in documentation. make test runs them"
 
 # Other packages are selected here than elsewhere, so libraries may be built once more, with fewer features.
 .PHONY: test-fast
@@ -191,6 +192,31 @@ event-many: setup-build setup-postgres ## Seal and verify ten million events on 
 	cargo test --release --locked -p countersign-tests --test e2e --no-run
 	$(say) "Sealing and verifying $(EVENTS) events, with 20 GB of scratch space in $${TMPDIR:-/tmp}"
 	EVENTS=$(EVENTS) cargo test --release --locked -p countersign-tests --test e2e -- --nocapture --test-threads 1 many_events_are_verified
+
+.PHONY: heal
+heal: setup-build setup-postgres .tools/patroni.tar ## Replace the leader of three PostgreSQL nodes in four ways, under 64 connections (ten minutes)
+	@$(say) "Building the tests and the server"
+	cargo build --locked -p countersign-app
+	cargo test --locked -p countersign-tests --test e2e --no-run
+	$(say) "Switching over, crashing, cutting power and network of the leader: about ten minutes"
+	HEAL=full cargo test --locked -p countersign-tests --test e2e -- --nocapture heal::
+
+# A release cannot be written again: what is kept of it is what people have.
+.PHONY: release-databases
+release-databases: setup-build setup-servers ## Keep the databases that this build writes for the tests of later ones: VERSION=1.0.0 (a minute once built)
+	@[[ "$(VERSION)" =~ ^[0-9]+\.[0-9]+\.[0-9]+$$ ]] || { echo "Say which: make release-databases VERSION=1.0.0"; exit 1; }
+	cargo build --locked -p countersign-app
+	WRITE_RELEASE=$(VERSION) cargo test --locked -p countersign-tests --test upgrade -- --nocapture this_build_goes_on_with_the_databases_that_it_wrote
+	ls -l tests/upgrade/$(VERSION)
+
+.PHONY: side-by-side
+side-by-side: setup-build setup-servers ## Run this release beside the one before for ten minutes of load: BEFORE=/usr/bin/countersign
+	@[[ -x "$(BEFORE)" ]] || { echo "Say where the program of the release before is: make side-by-side BEFORE=/usr/bin/countersign"; exit 1; }
+	$(say) "Building the release and the test"
+	cargo build --release --locked -p countersign-app
+	cargo test --release --locked -p countersign-tests --test upgrade --no-run
+	$(say) "Running both on each database, $(SIDE_BY_SIDE_SECONDS) seconds each"
+	BEFORE=$$(realpath $(BEFORE)) SIDE_BY_SIDE_SECONDS=$(SIDE_BY_SIDE_SECONDS) cargo test --release --locked -p countersign-tests --test upgrade -- --nocapture --test-threads 1 side_by_side
 
 .PHONY: invariants
 invariants: setup-build ## Hold the two sentences about tokens and cookies over random requests (SEQUENCES=100000, SEED=1)
@@ -388,7 +414,7 @@ setup-fuzz: setup-build
 	$(install_missing)
 
 .PHONY: setup-test
-setup-test: setup-services .tools/fail2ban/.unpacked $(PEERS)/node_modules/.installed $(PEERS)/.venv/.installed setup-browser setup-clients
+setup-test: setup-services .tools/fail2ban/.unpacked .tools/patroni.tar $(PEERS)/node_modules/.installed $(PEERS)/.venv/.installed setup-browser setup-clients
 
 # Servers that the packages start on their own are stopped: the tests start theirs, in a folder that goes away.
 .PHONY: setup-postgres
@@ -445,7 +471,7 @@ setup-browser: $(PEERS)/node_modules/.installed
 	node node_modules/playwright-core/cli.js install --with-deps chromium
 
 $(PEERS)/.venv/.installed: $(PEERS)/requirements.txt | setup-services
-	@$(say) "Installing the judges written in Python: eth-account, siwe, btclib, aiosmtpd, schemathesis, Vector's language (about 195 MB)"
+	@$(say) "Installing the judges written in Python: eth-account, siwe, btclib, aiosmtpd, schemathesis, Vector's language, Litestream (about 235 MB)"
 	rm -rf $(PEERS)/.venv
 	python3 -m venv $(PEERS)/.venv
 	$(PEERS)/.venv/bin/pip install --quiet --disable-pip-version-check -r $(PEERS)/requirements.txt
@@ -461,6 +487,24 @@ $(PEERS)/.venv/.installed: $(PEERS)/requirements.txt | setup-services
 	apt-get download -qq fail2ban || { $(SUDO) apt-get update -qq; apt-get download -qq fail2ban; }
 	dpkg-deb -x fail2ban_*.deb .
 	touch .unpacked
+
+# Unpacked and not installed, so that none of their services starts, with whatever they need and this machine does not have.
+# An archive, because the user `postgres`, who runs them, may not be allowed to look into this folder.
+.tools/patroni.tar: | setup-services
+	@$(say) "Unpacking Patroni, etcd and HAProxy (asks the package server; 12 MB)"
+	command -v apt-get >/dev/null || { echo "Please put Debian's packages patroni, python3-etcd, etcd-server and haproxy, unpacked, into .tools/patroni.tar (there is no apt-get here)"; exit 1; }
+	scratch=$$(mktemp -d)
+	trap 'rm -rf $$scratch' EXIT
+	chmod 755 $$scratch
+	mkdir -p $$scratch/packages/partial $$scratch/root .tools
+	download() {
+		$(SUDO) apt-get install -y -qq --download-only --reinstall --no-install-recommends -o Dir::Cache::archives=$$scratch/packages \
+			patroni python3-etcd etcd-server haproxy
+	}
+	download || { $(SUDO) apt-get update -qq; download; }
+	for package in $$scratch/packages/*.deb; do dpkg-deb -x "$$package" $$scratch/root; done
+	tar -C $$scratch/root -cf $@.partial .
+	mv $@.partial $@
 
 .PHONY: setup-clients
 setup-clients: setup-libraries setup-apache $(APPS)/.venv/.installed $(APPS)/node_modules/.installed $(ORACLE)/node_modules/.installed

@@ -5,10 +5,11 @@
 //! SQLite, the machine's clock is the only one; on PostgreSQL, the server is one of two.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
+use countersign_tests::clock::library;
 use countersign_tests::server::Settings;
 use countersign_tests::{Browser, Client, Database, Parameters, Request, Response, Server, Tokens, Wallet};
 
@@ -42,15 +43,6 @@ impl Clock {
             .with_env("DONT_FAKE_MONOTONIC", "1")
             .with_env("NO_FAKE_STAT", "1")
     }
-}
-
-fn library() -> &'static str {
-    let places = ["x86_64", "aarch64"].map(|machine| match machine {
-        "x86_64" => "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
-        _ => "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
-    });
-    let found = places.into_iter().find(|place| Path::new(place).is_file());
-    found.unwrap_or_else(|| panic!("Debian's package faketime is not installed (make setup-test)"))
 }
 
 /// What an eavesdropper could present again, and what must not be lost.

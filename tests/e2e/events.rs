@@ -1,7 +1,7 @@
 //! What happened, black box: every act has its event and every event its act, whoever kills what; nobody alters an
 //! event unseen; and operators read them.
 
-mod crashes;
+pub(crate) mod crashes;
 mod listing;
 mod sealing;
 mod secrecy;
@@ -60,7 +60,7 @@ fn rows<const N: usize>(database: &Database, columns: [Column; N], from: &str) -
 
 /// An event, sealed or not.
 #[derive(Clone, Debug)]
-struct Told {
+pub(crate) struct Told {
     id: String,
     kind: String,
     /// A user's id.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use countersign_test_postgres::{Cluster, SharedCluster, build_of};
+use countersign_test_postgres::{Cluster, Patroni, SharedCluster, build_of};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::Text;
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query};
@@ -42,6 +42,7 @@ enum Store {
 enum Owner {
     Everybody(&'static SharedCluster),
     Test(Arc<Cluster>),
+    Nodes(Arc<Patroni>),
 }
 
 #[derive(QueryableByName)]
@@ -95,6 +96,13 @@ impl Database {
         let direct = cluster.create_database();
         let name = direct.rsplit('/').next().unwrap_or_default();
         Self::of(Store::Postgres { url: url(name), cluster: Owner::Test(Arc::clone(cluster)) })
+    }
+
+    /// A database in a PostgreSQL of several nodes. Its servers go through HAProxy, unless a setting says otherwise.
+    pub fn of_nodes(patroni: &Arc<Patroni>) -> Self {
+        let name = patroni.create_database();
+        let url = format!("postgres://postgres@127.0.0.1:{}/{name}", patroni.port());
+        Self::of(Store::Postgres { url, cluster: Owner::Nodes(Arc::clone(patroni)) })
     }
 
     /// A new database of the same kind, whose servers have other keys.
@@ -261,6 +269,7 @@ impl Database {
                 let answer = match cluster {
                     Owner::Everybody(cluster) => cluster.execute(name, sql),
                     Owner::Test(cluster) => cluster.execute(name, sql),
+                    Owner::Nodes(patroni) => patroni.execute(name, sql),
                 };
                 answer.lines().map(ToOwned::to_owned).collect()
             }

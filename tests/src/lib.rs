@@ -9,6 +9,7 @@
 //! | [`site`] | what a client does: register, exchange, refresh, revoke, call userinfo |
 //! | [`browser`] | what a user's browser does: cookies, the page, challenge and login |
 //! | [`wallet`] | wallets that sign |
+//! | [`clock`] | wrong clocks |
 //! | [`event_receiver`] | whoever gets pushed events, in any mood |
 //! | [`figures`] | the values in `/metrics` |
 //! | [`load`] | many sign-ins at once, with a ledger of everything that was acknowledged |
@@ -29,6 +30,7 @@
 
 pub mod browser;
 pub mod client_site;
+pub mod clock;
 pub mod database;
 pub mod event_receiver;
 pub mod figures;

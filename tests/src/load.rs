@@ -14,6 +14,9 @@ use crate::http::{Parameters, Request, Response};
 use crate::site::{Client, Site, Tokens};
 use crate::wallet::Wallet;
 
+/// How many threads check what was acknowledged.
+const CHECKERS: usize = 4;
+
 /// One sign-in, as far as it was acknowledged.
 #[derive(Debug)]
 pub struct Flow {
@@ -46,6 +49,10 @@ pub struct Ledger {
     pub broken: Mutex<Vec<(String, io::ErrorKind)>>,
     /// Requests to the token endpoint that got no response at all.
     pub unanswered: Mutex<Vec<Request>>,
+    /// When the last expected response was read, and the longest time between two of them.
+    gap: Mutex<(Option<Instant>, Duration)>,
+    /// The slowest response of any kind.
+    slowest: Mutex<Duration>,
 }
 
 /// Threads that sign users in until they are told to stop.
@@ -59,10 +66,25 @@ pub struct Load {
 impl Load {
     /// Starts this many threads, spread over these sites.
     pub fn start(sites: &[Site], threads: usize) -> Self {
+        Self::start_with_pauses(sites, threads, Duration::ZERO)
+    }
+
+    /// The same, with a pause after each sign-in, for a load that is long: everything is checked afterwards.
+    pub fn start_with_pauses(sites: &[Site], threads: usize, pause: Duration) -> Self {
+        Self::of((0..threads).map(|number| vec![sites[number % sites.len()].clone()]), pause)
+    }
+
+    /// Starts this many threads. Each sends every request to another one of these sites than the request before, and
+    /// pauses after each sign-in.
+    pub fn across(sites: &[Site], threads: usize, pause: Duration) -> Self {
+        Self::of((0..threads).map(|_| sites.to_vec()), pause)
+    }
+
+    /// Starts a thread for each of these, which sends its requests to one site after the other.
+    fn of(threads: impl Iterator<Item = Vec<Site>>, pause: Duration) -> Self {
         let (ledger, over) = (Arc::<Ledger>::default(), Arc::<AtomicBool>::default());
-        let threads = (0..threads).map(|number| {
-            let (site, ledger, over) =
-                (sites[number % sites.len()].clone(), Arc::clone(&ledger), Arc::clone(&over));
+        let threads = threads.map(|sites| {
+            let (site, ledger, over) = (Sites::of(sites), Arc::clone(&ledger), Arc::clone(&over));
             thread::spawn(move || {
                 let mut client = None;
                 for round in 0.. {
@@ -73,10 +95,8 @@ impl Load {
                         client = ledger.register(&site);
                     }
                     let done = client.as_ref().and_then(|client| ledger.sign_in(&site, client, round));
-                    if done.is_none() {
-                        // The server is down for a moment, so asking again at once would be useless.
-                        thread::sleep(Duration::from_millis(10));
-                    }
+                    // If the server is down for a moment, asking again at once would be useless.
+                    thread::sleep(if done.is_none() { pause.max(Duration::from_millis(10)) } else { pause });
                 }
             })
         });
@@ -115,16 +135,18 @@ impl Load {
 }
 
 impl Ledger {
-    fn register(&self, site: &Site) -> Option<Client> {
-        let registered = self.send(site, &Site::registration(&serde_json::json!({})), 201)?;
+    fn register(&self, site: &Sites) -> Option<Client> {
+        // The name says how often the client was changed since.
+        let named = serde_json::json!({"client_name": "Album 0"});
+        let registered = self.send(site, &Site::registration(&named), 201)?;
         let client = Site::client(&registered);
         lock(&self.clients).push(client.clone());
         Some(client)
     }
 
     /// One whole flow. It stops as soon as a response is missing.
-    fn sign_in(&self, site: &Site, client: &Client, round: usize) -> Option<()> {
-        let (mut browser, wallet) = (site.browser(), Wallet::fresh());
+    fn sign_in(&self, site: &Sites, client: &Client, round: usize) -> Option<()> {
+        let (mut browser, wallet) = (site.next().browser(), Wallet::fresh());
         let authorization = client.authorization();
         let begun = self.send(site, &Request::query("/oauth/authorize", &authorization), 302)?;
         browser.keep(&begun);
@@ -148,7 +170,7 @@ impl Ledger {
         Some(())
     }
 
-    fn use_code(&self, site: &Site, flow: &mut Flow, round: usize) -> Option<()> {
+    fn use_code(&self, site: &Sites, flow: &mut Flow, round: usize) -> Option<()> {
         let request = Request::form("/oauth/token", &flow.client.exchange_form(&flow.code));
         let exchanged = self.send(site, &request, 200)?;
         flow.tokens.push(Tokens::of(exchanged));
@@ -170,16 +192,26 @@ impl Ledger {
 
     /// Sends a request. Returns `None` if there was no response, or a 503. Any other unexpected status fails
     /// the test.
-    fn send(&self, site: &Site, request: &Request, status: u16) -> Option<Response> {
-        match site.try_send(request) {
+    fn send(&self, site: &Sites, request: &Request, status: u16) -> Option<Response> {
+        let sent = Instant::now();
+        let answer = site.next().try_send(request);
+        let took = sent.elapsed();
+        {
+            let mut slowest = lock(&self.slowest);
+            *slowest = took.max(*slowest);
+        }
+        match answer {
             Ok(response) if response.status == 503 => {
                 assert_eq!(response.error(), "temporarily_unavailable", "{response:?}");
+                assert!(response.header("Retry-After").is_some(), "{response:?}");
                 self.unavailable.fetch_add(1, Ordering::Relaxed);
                 None
             }
             Ok(response) => {
+                let response = response.expect(status);
                 self.acknowledged.fetch_add(1, Ordering::Relaxed);
-                Some(response.expect(status))
+                self.measure_gap();
+                Some(response)
             }
             Err(error) => {
                 if request.target == "/oauth/token" {
@@ -192,6 +224,12 @@ impl Ledger {
         }
     }
 
+    fn measure_gap(&self) {
+        let (last, gap) = &mut *lock(&self.gap);
+        let now = Instant::now();
+        *gap = last.replace(now).map_or(*gap, |last| (*gap).max(now - last));
+    }
+
     /// How many requests got the expected response.
     pub fn acknowledged(&self) -> usize {
         self.acknowledged.load(Ordering::Relaxed)
@@ -200,6 +238,16 @@ impl Ledger {
     /// How many requests got a 503.
     pub fn unavailable(&self) -> usize {
         self.unavailable.load(Ordering::Relaxed)
+    }
+
+    /// The longest time in which no request got the expected response.
+    pub fn longest_gap(&self) -> Duration {
+        lock(&self.gap).1
+    }
+
+    /// The time that the slowest response took.
+    pub fn slowest(&self) -> Duration {
+        *lock(&self.slowest)
     }
 
     /// Connections that failed.
@@ -215,9 +263,12 @@ impl Ledger {
             assert_eq!(begun.status, 302, "a registered client is missing: {begun:?}");
             assert!(begun.answer("error").is_none(), "a registered client is missing: {begun:?}");
         }
-        for flow in lock(&self.flows).iter() {
-            flow.hold_against(site);
-        }
+        let flows = lock(&self.flows);
+        thread::scope(|scope| {
+            for some in flows.chunks(flows.len().div_ceil(CHECKERS).max(1)) {
+                scope.spawn(|| some.iter().for_each(|flow| flow.hold_against(site)));
+            }
+        });
     }
 }
 
@@ -263,6 +314,23 @@ impl Flow {
             "400 invalid_grant",
             "a used code was accepted again"
         );
+    }
+}
+
+/// The sites that a thread sends its requests to, in turn.
+#[derive(Debug)]
+struct Sites {
+    all: Vec<Site>,
+    sent: AtomicUsize,
+}
+
+impl Sites {
+    const fn of(all: Vec<Site>) -> Self {
+        Self { all, sent: AtomicUsize::new(0) }
+    }
+
+    fn next(&self) -> &Site {
+        &self.all[self.sent.fetch_add(1, Ordering::Relaxed) % self.all.len()]
     }
 }
 

@@ -26,6 +26,7 @@ pub struct Settings {
     public_url: Option<String>,
     /// Shell commands to run before the server, such as limits and ignored signals.
     before: Option<String>,
+    program: PathBuf,
 }
 
 /// A process and its address. When this is dropped, the process is stopped and its log is searched for
@@ -40,7 +41,13 @@ pub struct Server {
 
 impl Settings {
     pub(crate) fn new(database: &Database) -> Self {
-        Self { database: database.clone(), environment: Vec::new(), public_url: None, before: None }
+        Self {
+            database: database.clone(),
+            environment: Vec::new(),
+            public_url: None,
+            before: None,
+            program: binary(),
+        }
     }
 
     /// Adds an environment variable.
@@ -54,6 +61,13 @@ impl Settings {
     #[must_use]
     pub fn with_public_url(mut self, url: &str) -> Self {
         self.public_url = Some(url.to_owned());
+        self
+    }
+
+    /// Runs another program than the one that was built with this test, such as that of a release.
+    #[must_use]
+    pub fn with_binary(mut self, program: &Path) -> Self {
+        program.clone_into(&mut self.program);
         self
     }
 
@@ -117,11 +131,12 @@ impl Server {
     /// Starts the process without waiting.
     pub fn spawn(&mut self) {
         let log = OpenOptions::new().create(true).append(true).open(&self.log).unwrap();
+        let program = &self.settings.program;
         let mut command = match &self.settings.before {
-            None => Command::new(binary()),
+            None => Command::new(program),
             Some(words) => {
                 let mut shell = Command::new("sh");
-                shell.arg("-c").arg(format!("{words}; exec \"$0\" \"$@\"")).arg(binary());
+                shell.arg("-c").arg(format!("{words}; exec \"$0\" \"$@\"")).arg(program);
                 shell
             }
         };
@@ -142,7 +157,7 @@ impl Server {
         }
         command.envs(self.settings.environment.iter().cloned());
         command.stdin(Stdio::null()).stdout(clone(&log)).stderr(log);
-        let process = command.spawn().unwrap_or_else(|error| panic!("{}: {error}", binary().display()));
+        let process = command.spawn().unwrap_or_else(|error| panic!("{}: {error}", program.display()));
         self.process = Some(process);
     }
 

@@ -15,6 +15,11 @@ impl Wallet {
         Self(TestWallet::from_seed(NEXT.fetch_add(1, Ordering::Relaxed)))
     }
 
+    /// The wallet of a seed, the same in each run. Fresh ones have small seeds.
+    pub fn from_seed(seed: u64) -> Self {
+        Self(TestWallet::from_seed(seed))
+    }
+
     /// Its address, with the checksum of EIP-55.
     pub fn address(&self) -> String {
         self.0.address()

@@ -7,7 +7,8 @@
 //! Most tests need only a database. They share one cluster, [`SharedCluster`], and each has a database of its own,
 //! which can be a copy of one that was prepared once.
 //!
-//! A cluster can have a replica that follows it, and poolers in front of it.
+//! A cluster can have a replica that follows it, and poolers in front of it. [`Patroni`] is three nodes, of which one leads
+//! and another takes over by itself.
 //!
 //! A shell runs between us and the server (see `supervisor.sh`), for two reasons. PostgreSQL refuses to run
 //! as root, so the shell becomes the user `postgres`. And the shell removes everything as soon as our end of
@@ -19,6 +20,7 @@
 
 mod address;
 mod binaries;
+mod patroni;
 mod shared;
 mod supervisor;
 mod wire;
@@ -32,6 +34,7 @@ use std::time::{Duration, Instant};
 
 use address::Address;
 use binaries::Binaries;
+pub use patroni::Patroni;
 pub use shared::{SharedCluster, build_of};
 use supervisor::{Settings, Supervisor};
 
@@ -51,10 +54,15 @@ impl Cluster {
     ///
     /// If PostgreSQL is not installed or does not start.
     pub fn start() -> Self {
-        Self::start_with(&Settings::Durable)
+        Self::start_as(&Settings::Durable)
     }
 
-    fn start_with(settings: &Settings) -> Self {
+    /// The same, with these variables in the environment of its processes.
+    pub fn start_with(environment: &[(String, String)]) -> Self {
+        Self::start_as(&Settings::DurableWith(environment.to_vec()))
+    }
+
+    fn start_as(settings: &Settings) -> Self {
         let mut supervisor = Supervisor::start(&Binaries::find(), settings);
         // Between finding a free port and PostgreSQL's start, another program can take the port.
         for _ in 0..5 {
@@ -116,7 +124,7 @@ impl Cluster {
     /// Starts a second server that follows this one and can be read. From then on, this server answers a
     /// commit only when the second one also has it on disk.
     pub fn replicate(&self) -> Self {
-        let replica = Self::start_with(&Settings::CopyOf(self.port()));
+        let replica = Self::start_as(&Settings::CopyOf(self.port()));
         // Set only now: before there is a replica, every commit would wait for it.
         self.execute("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'");
         self.execute("postgres", "SELECT pg_reload_conf()");
@@ -180,6 +188,11 @@ impl Cluster {
     fn supervisor(&self) -> MutexGuard<'_, Supervisor> {
         self.supervisor.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// One of PostgreSQL's programs, such as `pg_dump`.
+pub fn program(name: &str) -> PathBuf {
+    Binaries::find().folder().join(name)
 }
 
 /// Waits until a port accepts connections.

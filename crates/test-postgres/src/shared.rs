@@ -53,7 +53,7 @@ impl SharedCluster {
         in_use.lock_shared().expect("files can be locked");
         let (address, wire) = Note::read(&mut note).and_then(Note::check).unwrap_or_else(|| {
             let users = open(&folder.join("in-use"));
-            let cluster = Cluster::start_with(&Settings::Shared { users });
+            let cluster = Cluster::start_as(&Settings::Shared { users });
             Note::of(&cluster).write(&mut note);
             let address = cluster.leave();
             (

@@ -17,6 +17,8 @@ const SCRIPT: &str = include_str!("supervisor.sh");
 pub(crate) enum Settings {
     /// An empty one that keeps what was committed, and ends with us.
     Durable,
+    /// The same, with these variables in the environment of its processes.
+    DurableWith(Vec<(String, String)>),
     /// A copy of the cluster at this port, which follows it.
     CopyOf(u16),
     /// An empty one that is fast, and ends when no process has a lock on this file any more.
@@ -39,16 +41,28 @@ impl Supervisor {
     /// Starts the shell, which creates the cluster's files.
     pub(crate) fn start(binaries: &Binaries, settings: &Settings) -> Self {
         let mut command = unprivileged_shell();
-        // Its own process group, so that Ctrl-C at the terminal reaches only us. The shell cleans up when it
-        // sees that we are gone.
         command.args(["-c", SCRIPT, "supervisor"]).arg(binaries.folder());
         match settings {
             Settings::Durable => command.arg("durable"),
+            Settings::DurableWith(environment) => command.arg("durable").envs(environment.iter().cloned()),
             Settings::CopyOf(port) => command.args(["copy", &port.to_string()]),
             Settings::Shared { users } => {
                 command.arg("shared").stderr(users.try_clone().expect("there are descriptors left"))
             }
         };
+        Self::run(command)
+    }
+
+    /// Starts a shell with a script of its own, for several nodes. The script reads the archive as its standard error.
+    pub(crate) fn of_nodes(binaries: &Binaries, script: &str, arguments: &[String], archive: File) -> Self {
+        let mut command = unprivileged_shell();
+        command.args(["-c", script, "supervisor"]).arg(binaries.folder()).args(arguments).stderr(archive);
+        Self::run(command)
+    }
+
+    fn run(mut command: Command) -> Self {
+        // Its own process group, so that Ctrl-C at the terminal reaches only us. The shell cleans up when it
+        // sees that we are gone.
         command.process_group(0);
         command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut shell = command.spawn().expect("sh runs, as the user `postgres` if we are root");

@@ -630,7 +630,7 @@ fn stored(database: &Database) -> Facts {
 
 /// Compares what is stored with what events tell, both ways. Returns how many events and facts there are.
 #[track_caller]
-fn compare(database: &Database) -> (Vec<Told>, usize) {
+pub(crate) fn compare(database: &Database) -> (Vec<Told>, usize) {
     let events = told(database);
     let mut replayed = Replayed::default();
     for event in &events {
