@@ -213,13 +213,14 @@ guard-record: guard-build ## Write the instructions of each step to bench/instru
 	@$(say) "Counting the instructions of each step (about a minute)"
 	$(GUARD) --record
 
-# The folders' names are in the program otherwise, and the same commit would be another program elsewhere.
+# The folders' names are in the program otherwise, and the same commit would be another program elsewhere. Relocations are
+# packed, which Debian 12's loader can read: a megabyte less.
 .PHONY: package
 package: setup-package ## Build the Debian package, the image, the chart and the bill of materials into target/package
 	@$(say) "Building the release for packages (the first time takes several minutes)"
 	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct)
 	cargo="$${CARGO_HOME:-$$HOME/.cargo}"
-	RUSTFLAGS="--remap-path-prefix=$(CURDIR)=countersign --remap-path-prefix=$$cargo=cargo" \
+	RUSTFLAGS="--remap-path-prefix=$(CURDIR)=countersign --remap-path-prefix=$$cargo=cargo -Clink-arg=-Wl,-z,pack-relative-relocs" \
 		cargo build --release --locked -p countersign-app --target-dir target/package-build
 	packaging/package.sh target/package-build/release/countersign $(PACKAGES)
 

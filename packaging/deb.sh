@@ -46,7 +46,7 @@ depends=$(cd "$work/source" && dpkg-shlibdeps -O --ignore-missing-info "$root/us
 describe() { # TEMPLATE ROOT
   sed -e "s|@VERSION@|$version|; s|@ARCHITECTURE@|$architecture|; s|@DEPENDS@|$depends|; s|@ID@|$id|" \
     -e "s|@SIZE@|$(du -sk --apparent-size --exclude=DEBIAN "$2" | cut -f 1)|" "$1" > "$2/DEBIAN/control"
-  (cd "$2" && find usr etc -type f 2>/dev/null | LC_ALL=C sort | xargs md5sum > DEBIAN/md5sums)
+  (cd "$2" && find . -path ./DEBIAN -prune -o -type f -printf '%P\n' | LC_ALL=C sort | xargs md5sum > DEBIAN/md5sums)
 }
 describe "$here/debian/control.in" "$root"
 describe "$here/debian/control-dbgsym.in" "$symbols"

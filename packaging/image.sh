@@ -13,6 +13,8 @@ work=$(mktemp -d)
 buildah() { command buildah --root "$work/storage" --runroot "$work/run" --storage-driver vfs "$@"; }
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 
+# OCI's format has no health check.
+export BUILDAH_FORMAT=docker
 umask 022
 root=$work/root
 mkdir -p "$root"/{etc,tmp,run,usr/share/doc/countersign,var/lib/countersign}
@@ -27,7 +29,8 @@ done
 printf 'countersign:x:%d:%d:Countersign:/var/lib/countersign:/nonexistent\n' $user $user > "$root/etc/passwd"
 printf 'countersign:x:%d:\n' $user > "$root/etc/group"
 printf 'hosts: files dns\n' > "$root/etc/nsswitch.conf"
-install -m 644 "$out/countersign.cdx.json" "$out/third-party-licenses" "$here/debian/copyright" "$root/usr/share/doc/countersign/"
+install -m 644 "$here/debian/copyright" "$root/usr/share/doc/countersign/"
+for file in countersign.cdx.json third-party-licenses; do gzip -9nc "$out/$file" > "$root/usr/share/doc/countersign/$file.gz"; done
 find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 chown -R 0:0 "$root"
 chown $user:$user "$root/var/lib/countersign"
@@ -42,7 +45,6 @@ buildah config \
   --healthcheck-start-period 60s --healthcheck-retries 3 \
   --label org.opencontainers.image.title=countersign --label "org.opencontainers.image.version=$version" \
   --label org.opencontainers.image.licenses=MIT "$container"
-# The format that has health checks.
 buildah commit --quiet --format docker --timestamp "$SOURCE_DATE_EPOCH" --omit-timestamp=false "$container" countersign:"$version" > /dev/null
 image=$out/countersign-$version-image.tar
 rm -f "$image"

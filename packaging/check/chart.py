@@ -21,7 +21,7 @@ def rendered(values):
     chart = Chart.load(path)
     chart.validate_schema(values)
     made = chart.render(values)
-    texts = made.values() if isinstance(made, dict) else [made]
+    texts = [text for path, text in made.items() if path.endswith(".yaml")]
     found = [item for text in texts for item in yaml.safe_load_all(text) if isinstance(item, dict)]
     return {(item["kind"], item["metadata"]["name"]): item for item in found}
 
