@@ -24,6 +24,7 @@ mkdir -p "$(dirname "$debug")" "$symbols/usr/share/doc"
 objcopy --only-keep-debug "$binary" "$debug"
 chmod 644 "$debug"
 strip --strip-all --remove-section=.comment "$root/usr/bin/countersign"
+install -D -m 644 "$here/debian/lintian-overrides-dbgsym" "$symbols/usr/share/lintian/overrides/countersign-dbgsym"
 ln -s countersign "$symbols/usr/share/doc/countersign-dbgsym"
 
 doc=$root/usr/share/doc/countersign
