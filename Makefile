@@ -21,6 +21,7 @@ PROFILE ?= dev
 # Three tests for each processor: most of them wait for clocks and disks. At most two drive browsers (.config/nextest.toml).
 NEXTEST := cargo nextest run --locked --workspace --cargo-profile $(PROFILE) --test-threads $$(( $$(nproc) * 3 )) --hide-progress-bar
 GUARD := target/guard/countersign-bench guard
+PACKAGES := target/package
 SECONDS_EACH ?= 60
 SEQUENCES ?= 100000
 SEED ?= 1
@@ -258,6 +259,22 @@ guard-record: guard-build ## Write the instructions of each step to bench/instru
 	@$(say) "Counting the instructions of each step (about a minute)"
 	$(GUARD) --record
 
+# The folders' names are in the program otherwise, and the same commit would be another program elsewhere. Relocations are
+# packed, which Debian 12's loader can read: a megabyte less.
+.PHONY: package
+package: setup-package ## Build the Debian package, the image, the chart and the bill of materials into target/package
+	@$(say) "Building the release for packages (the first time takes several minutes)"
+	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct)
+	cargo="$${CARGO_HOME:-$$HOME/.cargo}"
+	RUSTFLAGS="--remap-path-prefix=$(CURDIR)=countersign --remap-path-prefix=$$cargo=cargo -Clink-arg=-Wl,-z,pack-relative-relocs" \
+		cargo build --release --locked -p countersign-app --target-dir target/package-build
+	packaging/package.sh target/package-build/release/countersign $(PACKAGES)
+
+.PHONY: package-check
+package-check: package setup-package-check ## Install, upgrade and purge the packages in an empty Debian, start image and chart (ten minutes; needs root)
+	@$(say) "Judging the packages (asks the package server for a Debian, once)"
+	$(SUDO) packaging/check/check.sh $(PACKAGES)
+
 .PHONY: check
 check: fmt-check lint doc deny ## Run all that needs no running: format, lints, documentation, licences, advisories
 
@@ -293,6 +310,33 @@ release-build: setup-build
 .PHONY: guard-build
 guard-build: setup-valgrind
 	@$(MAKE) test-build PROFILE=guard
+
+.PHONY: setup-package
+setup-package: setup-build
+	@missing=()
+	command -v dpkg-shlibdeps >/dev/null || missing+=(dpkg-dev)
+	command -v strip >/dev/null || missing+=(binutils)
+	command -v buildah >/dev/null || missing+=(buildah)
+	command -v python3 >/dev/null || missing+=(python3)
+	$(install_missing)
+
+.PHONY: setup-package-check
+setup-package-check: .tools/packaging/.installed
+	@missing=()
+	command -v mmdebstrap >/dev/null || missing+=(mmdebstrap)
+	command -v systemd-nspawn >/dev/null || missing+=(systemd-container)
+	command -v lintian >/dev/null || missing+=(lintian)
+	$(install_missing)
+
+.tools/packaging/.installed: packaging/check/requirements.txt
+	@$(say) "Installing what judges the packages: Helm, the schema of CycloneDX (about 120 MB)"
+	missing=()
+	python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
+	$(install_missing)
+	rm -rf .tools/packaging
+	python3 -m venv .tools/packaging
+	.tools/packaging/bin/pip install --quiet --disable-pip-version-check -r packaging/check/requirements.txt
+	touch $@
 
 .PHONY: setup-valgrind
 setup-valgrind:
@@ -432,6 +476,7 @@ setup-servers: setup-postgres
 	@missing=()
 	command -v faketime >/dev/null || missing+=(faketime)
 	[[ -x /usr/sbin/pgbouncer ]] || command -v pgbouncer >/dev/null || missing+=(pgbouncer)
+	command -v systemd-analyze >/dev/null || missing+=(systemd)
 	$(install_missing)
 	if [[ " $${missing[*]:-} " == *" pgbouncer "* ]]; then
 		$(SUDO) service pgbouncer stop >/dev/null 2>&1 || true

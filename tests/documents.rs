@@ -2,6 +2,7 @@
 //! requirements are listed, and guides name everything that a reader needs.
 
 mod adapters;
+mod packaging;
 mod requirements;
 mod style;
 mod translations;

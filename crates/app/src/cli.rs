@@ -16,6 +16,7 @@ mod saved;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 
 pub(crate) use self::admin_key::AdminKeyCommand;
@@ -169,6 +170,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: TemplatesCommand,
     },
+    /// Write what an installation needs: a settings file, man pages, completions for a shell.
+    Generate {
+        #[command(subcommand)]
+        command: GenerateCommand,
+    },
     /// Use a throw-away wallet to try a sign-in without a browser extension.
     DemoWallet {
         #[command(subcommand)]
@@ -299,6 +305,23 @@ Examples:
   countersign templates export all-of-it
 
 Leave what you do not change out of template_directory: then the next release can improve it.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GenerateCommand {
+    /// Print a settings file that explains every setting and sets none.
+    Settings,
+    /// Write a man page for each command, and one for the settings file, into a folder.
+    Man {
+        /// The folder; created if it does not exist. Pages in it are replaced.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+    /// Print the completions of commands and flags for a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DemoWalletCommand {

@@ -12,7 +12,7 @@ mod reader;
 mod reference;
 pub(crate) mod settings;
 mod sources;
-mod spec;
+pub(crate) mod spec;
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -38,7 +38,7 @@ pub use database_url::DatabaseUrl;
 pub(crate) use desk::DeskSettings;
 use reader::Reader;
 pub(crate) use reader::Shown;
-pub(crate) use sources::Sources;
+pub(crate) use sources::{Origin, Sources};
 
 use crate::wiring::Wiring;
 

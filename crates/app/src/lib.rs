@@ -34,6 +34,7 @@ mod event_output;
 mod event_pusher;
 mod failure;
 mod file_system;
+mod generate_command;
 mod healthcheck;
 mod key_command;
 mod key_events;
@@ -52,7 +53,9 @@ mod resource_command;
 mod resource_output;
 mod saved_command;
 mod server;
+mod settings_file;
 mod shutdown;
+mod supervisor;
 mod table;
 mod telemetry;
 mod templates_command;
@@ -70,7 +73,7 @@ use clap::FromArgMatches;
 use countersign_adapters_crypto::WalletSettings;
 
 use crate::cli::{Cli, Command};
-use crate::config::{Config, Purpose, Sources};
+use crate::config::{Config, Origin, Purpose, Sources};
 use crate::failure::Failure;
 use crate::telemetry::Audience;
 use crate::throw_away::{ThrowAway, Trial};
@@ -142,6 +145,7 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         | Command::Challenge { .. }
         | Command::Openapi { .. }
         | Command::Templates { .. }
+        | Command::Generate { .. }
         | Command::DemoWallet { .. } => {}
     }
     let load =
@@ -153,12 +157,19 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
                 sources.try_out(place.database_url());
             }
             let purpose = if dev { Purpose::TryOut } else { Purpose::Serve };
+            let handed_over = server::handed_over()?;
+            if let Some((_, address)) = &handed_over {
+                sources.listening_on(*address, Origin::HandedOver);
+            }
             let mut config = load(&sources, purpose)?;
-            let listener = server::listen(&config)?;
+            let listener = match handed_over {
+                Some((listener, _)) => listener,
+                None => server::listen(&config)?,
+            };
             if config.bind.port() == 0 {
                 let address = listener.local_addr();
-                sources
-                    .listening_on(address.map_err(|error| Failure::because("find the port (bind)", &error))?);
+                let address = address.map_err(|error| Failure::because("find the port (bind)", &error))?;
+                sources.listening_on(address, Origin::System);
                 config = load(&sources, purpose)?;
             }
             let _flushed = telemetry::start(&config, Audience::Server);
@@ -271,6 +282,7 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
             Ok(())
         }
         Command::Templates { command } => templates_command::templates(command, &wiring, &mut out),
+        Command::Generate { command } => generate_command::generate(command, &mut out),
         Command::DemoWallet { command } => {
             demo_wallet::demo_wallet(command, wiring.entropy.as_ref(), &mut out)
         }

@@ -6,7 +6,7 @@ mod listener;
 pub(crate) mod opening;
 
 use std::io::{self, IsTerminal, Write};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,6 +44,7 @@ use crate::lease::Lease;
 use crate::operator_secret;
 use crate::replica_keeper::ReplicaKeeper;
 use crate::shutdown::Signals;
+use crate::supervisor::Supervisor;
 use crate::templates_command;
 use crate::throw_away::ThrowAway;
 use crate::upkeep::{Upkeeper, UseWriter};
@@ -64,6 +65,13 @@ const CLOSING: Duration = Duration::from_secs(5);
 pub(crate) fn listen(config: &Config) -> Result<TcpListener, Failure> {
     listener::listen(config.bind)
         .map_err(|error| Failure::because(&format!("listen on {} (bind)", config.bind), &error))
+}
+
+/// Takes the socket that a supervisor opened for this process, if there is one, with its address. Then nothing is
+/// refused while one server ends and the next one starts: the supervisor keeps the socket open.
+pub(crate) fn handed_over() -> Result<Option<(TcpListener, SocketAddr)>, Failure> {
+    listener::handed_over()
+        .map_err(|error| Failure::because("take the socket that was handed over (LISTEN_FDS)", &error))
 }
 
 /// Serves until a signal arrives. Temporary files are gone when this returns.
@@ -148,12 +156,16 @@ pub(crate) async fn serve(
         announced.map_err(|error| Failure::because(&format!("write to {}", folder.path()), &error))?;
     }
     say_where(&config, &running, throw_away.as_ref());
+    let supervisor = Supervisor::of_process();
+    supervisor.ready();
+    tokio::spawn(supervisor.clone().keep_alive());
     contract_chains::introduce(&config.wallets.ethereum_rpc);
 
     let ended = tokio::select! {
         ended = running.wait() => Some(ended),
         name = signals.next() => {
             tracing::info!(signal = name, "stopping: no longer ready, requests in flight finish");
+            supervisor.stopping();
             None
         }
     };

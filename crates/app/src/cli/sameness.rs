@@ -11,7 +11,7 @@ use super::command;
 const NOUNS: [&str; 8] = ["client", "resource", "user", "wallet", "group", "access", "event", "key"];
 
 /// Nouns that only the command line has, and why.
-const AT_THE_TERMINAL: [(&str, &str); 14] = [
+const AT_THE_TERMINAL: [(&str, &str); 15] = [
     ("admin-key", "a key that could make keys could make a mightier one"),
     ("serve", "it is the server"),
     ("migrate", "it comes before the server"),
@@ -24,6 +24,7 @@ const AT_THE_TERMINAL: [(&str, &str); 14] = [
     ("challenge", "it works offline, without the server's data"),
     ("openapi", "the interface has its description at openapi.json"),
     ("templates", "it writes files"),
+    ("generate", "it writes files"),
     ("apply", "it reads files; a program that has them can ask for each change by itself"),
     ("export", "it writes a file of what the lists show"),
 ];

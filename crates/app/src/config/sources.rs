@@ -19,18 +19,24 @@ use crate::throw_away::Trial;
 /// The settings file that is read when none is named.
 const DEFAULT_FILE: &str = "countersign.toml";
 const PREFIX: &str = "COUNTERSIGN_";
+/// Names the folder of credentials (systemd.exec(5)).
+const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
 
 /// One source of settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Flag,
     Environment,
+    /// A file in the folder of credentials that a supervisor made for this process.
+    Credential,
     File(PathBuf),
     TryOut,
     /// A trial that is running, for commands with `--dev`.
     Trial,
     /// The port that the system chose for a server that asked for any.
     System,
+    /// The socket that a supervisor opened for the server.
+    HandedOver,
     Default,
 }
 
@@ -40,10 +46,12 @@ impl Origin {
         match self {
             Self::Flag => format!("--{}", name.replace('_', "-")),
             Self::Environment => Spec::variable(name),
+            Self::Credential => format!("{name}, a credential"),
             Self::File(path) => format!("{name} in {}", path.display()),
             Self::TryOut => "serve --dev".to_owned(),
             Self::Trial => "the running serve --dev".to_owned(),
             Self::System => "a free port, chosen by the system".to_owned(),
+            Self::HandedOver => "the socket that the supervisor handed over".to_owned(),
             Self::Default => "default".to_owned(),
         }
     }
@@ -79,6 +87,8 @@ impl Sources {
     ) -> Self {
         let mut mistakes = Vec::new();
         let mut flags = flags(matches);
+        let variables: Vec<_> = variables.into_iter().collect();
+        let credentials = credentials(&variables);
         let mut environment = environment(variables, &mut mistakes);
         let named =
             flags.remove(settings::CONFIG).or(environment.remove(settings::CONFIG)).map(PathBuf::from);
@@ -99,6 +109,7 @@ impl Sources {
         let layers = vec![
             Layer { origin: Origin::Flag, texts: flags },
             Layer { origin: Origin::Environment, texts: environment },
+            Layer { origin: Origin::Credential, texts: credentials },
             Layer { origin: Origin::File(path), texts: file },
         ];
         Self { layers, mistakes, exposed }
@@ -127,10 +138,10 @@ impl Sources {
         self.layers.insert(0, Layer { origin: Origin::Trial, texts });
     }
 
-    /// Any port was asked for, and the server listens on this one.
-    pub(crate) fn listening_on(&mut self, address: SocketAddr) {
+    /// The server listens on this address already, whatever else is said of it.
+    pub(crate) fn listening_on(&mut self, address: SocketAddr, origin: Origin) {
         let texts = Texts::from([("bind", address.to_string())]);
-        self.layers.insert(0, Layer { origin: Origin::System, texts });
+        self.layers.insert(0, Layer { origin, texts });
     }
 
     /// Records a mistake for each place that names a database or a secret.
@@ -169,12 +180,8 @@ fn flags(matches: &ArgMatches) -> Texts {
     texts
 }
 
-fn environment(
-    variables: impl IntoIterator<Item = (OsString, OsString)>,
-    mistakes: &mut Vec<Mistake>,
-) -> Texts {
+fn environment(mut variables: Vec<(OsString, OsString)>, mistakes: &mut Vec<Mistake>) -> Texts {
     let mut texts = Texts::new();
-    let mut variables: Vec<_> = variables.into_iter().collect();
     variables.sort();
     for (variable, value) in variables {
         let Some(variable) = variable.to_str().filter(|variable| variable.starts_with(PREFIX)) else {
@@ -199,6 +206,22 @@ fn environment(
         }
     }
     texts
+}
+
+/// The credentials that are named like a setting that a file may contain: `secret`, `database_url` and so on.
+/// Their paths are the values of `secret_file`, `database_url_file` and so on.
+fn credentials(variables: &[(OsString, OsString)]) -> Texts {
+    let folder = variables.iter().find(|(name, _)| name == CREDENTIALS);
+    let Some(folder) = folder.map(|(_, folder)| Path::new(folder)).filter(|folder| folder.is_absolute())
+    else {
+        return Texts::new();
+    };
+    let files = settings::ALL.iter().filter_map(|spec| {
+        let path = folder.join(spec.name);
+        let key = spec.file_key().filter(|_| path.is_file())?;
+        Some((key, path.to_str()?.to_owned()))
+    });
+    files.collect()
 }
 
 /// Kubernetes sets variables in every container for every service beside it. A service named `countersign`

@@ -182,7 +182,7 @@ fn the_public_url_has_the_port_that_the_server_listens_on() {
 fn a_server_that_asks_for_any_port_has_the_public_url_of_the_one_that_it_got() {
     let start = start().flag("--bind=127.0.0.1:0");
     let mut sources = start.sources();
-    sources.listening_on(SocketAddr::from(([127, 0, 0, 1], 41_000)));
+    sources.listening_on(SocketAddr::from(([127, 0, 0, 1], 41_000)), Origin::System);
     let config = Config::load(&sources, &Wiring::standard(), Purpose::Serve).unwrap();
     assert_eq!(config.public_url.as_str(), "http://localhost:41000");
     assert_eq!(config.origin("bind"), Some("a free port, chosen by the system"));

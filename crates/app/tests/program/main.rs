@@ -12,5 +12,6 @@ mod keys;
 mod place;
 mod serve;
 mod server;
+mod supervisor;
 mod templates;
 mod trial;
