@@ -5,7 +5,7 @@
 use std::ffi::OsStr;
 use std::process::Command;
 
-use countersign_tests::server::{binary, free_port, project};
+use countersign_tests::server::{Settings, binary, free_port, project};
 use countersign_tests::{Database, Judges, Request, Server};
 
 /// The page and the endpoints, checked with npm `siwe`, MetaMask's own rules and ethers (B-002 to B-005,
@@ -193,12 +193,26 @@ fn two_operators_sign_what_is_dangerous() {
     judge_desk("desk-two.mjs", "2");
 }
 
+/// An operator whose wallet is a contract on a chain that anvil runs (B-045, K-02).
+#[test]
+fn a_contract_wallet_signs_a_change_at_the_desk() {
+    let port = free_port();
+    let settings = Database::sqlite()
+        .server()
+        .with_env("COUNTERSIGN_ETHEREUM_RPC", &format!("31337=http://127.0.0.1:{port}"));
+    judge_desk_of(settings, "desk-contract.mjs", "1", &[port.to_string().as_ref()]);
+}
+
 /// Runs one judge against a server whose operators are the members of a group.
 #[track_caller]
 fn judge_desk(script: &str, quorum: &str) {
+    judge_desk_of(Database::sqlite().server(), script, quorum, &[]);
+}
+
+#[track_caller]
+fn judge_desk_of(settings: Settings, script: &str, quorum: &str, more: &[&OsStr]) {
     let admin = format!("127.0.0.1:{}", free_port());
-    let server = Database::sqlite()
-        .server()
+    let server = settings
         .with_env("COUNTERSIGN_ADMIN_GROUP", "operators")
         .with_env("COUNTERSIGN_ADMIN_QUORUM", quorum)
         .with_env("COUNTERSIGN_ADMIN_LISTEN", &admin)
@@ -212,7 +226,7 @@ fn judge_desk(script: &str, quorum: &str) {
         format!("http://{admin}").as_ref(),
         key.as_ref(),
     ];
-    examine(script, node(), &objects);
+    examine(script, node(), &[&objects[..], more].concat());
 }
 
 /// The playground in Chromium: its throw-away wallet compared with ethers, the whole walkthrough, every way

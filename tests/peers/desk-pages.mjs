@@ -6,11 +6,35 @@
 import assert from "node:assert/strict";
 import { judgeWords } from "./axe.mjs";
 import { BASE, check } from "./client.mjs";
-import { CHANGES, manage } from "./desk-changes.mjs";
+import { CHANGES, addMembers, manage } from "./desk-changes.mjs";
 import { DESK, FAMILIES, ask, choose, formFor, isDone, look, operator, picture } from "./desk-people.mjs";
-import { SLOW, close } from "./people.mjs";
+import { SLOW, close, confirmed, person } from "./people.mjs";
 
 const LANGUAGES = ["ar", "de", "es", "fr", "pt-BR", "ja", "zh-CN"];
+
+await check("from the account page, an operator's first change takes seven clicks and two confirmations of the wallet", async () => {
+  const { wallet, settings } = FAMILIES[0]();
+  await addMembers("operators", wallet.key.address);
+  const context = await person({ viewport: { width: 1280, height: 900 }, ...settings });
+  const page = await context.newPage();
+  let clicks = 0;
+  const click = (what, options) => (clicks += 1, page.locator(what, options).first().click());
+  await page.goto(`${BASE}/account`);
+  await click("#wallet-list .wallet", { hasText: wallet.name });
+  await confirmed(page);
+  await click("#sign");
+  await page.waitForURL((url) => url.pathname.endsWith("/account"), SLOW);
+  await click('a[href$="/admin"]');
+  await click('a[href$="/admin/clients"]');
+  await click("details:has(input[value='client-register']) > summary");
+  await page.locator('[name="client_name"]').fill("Wiki");
+  await page.locator('[name="redirect_uris"]').fill("https://wiki.example/cb");
+  await click("form:has(input[value='client-register']) button[type='submit']");
+  await click("#wallet-list .wallet", { hasText: wallet.name });
+  await isDone(page, "client-register");
+  assert.deepEqual([clicks, wallet.calls.filter((method) => method === "personal_sign").length], [7, 2]);
+  await context.close();
+});
 
 const seat = await operator(FAMILIES[0]);
 const { page: desk, wallet } = seat;

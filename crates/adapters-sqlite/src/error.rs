@@ -79,6 +79,8 @@ pub(crate) enum SqliteError {
     NotWal(String),
     #[error("new user's id is taken")]
     UserIdTaken,
+    #[error("proposal is no longer this signature's, so nothing was changed")]
+    ProposalTakenAway,
     #[error("checkpointer thread could not be started")]
     CheckpointerNotStarted(#[source] std::io::Error),
     #[error("database file cannot be watched")]
@@ -100,7 +102,7 @@ impl SqliteError {
             | Self::CheckpointerNotStarted(_)
             | Self::File(_)
             | Self::FileGone(_) => true,
-            Self::Query(_) | Self::Corrupt { .. } | Self::UserIdTaken => false,
+            Self::Query(_) | Self::Corrupt { .. } | Self::UserIdTaken | Self::ProposalTakenAway => false,
         }
     }
 }
@@ -130,6 +132,7 @@ pub(crate) fn store_error(error: Arc<SqliteError>) -> StoreError {
         | SqliteError::Pool(_)
         | SqliteError::NotWal(_)
         | SqliteError::UserIdTaken
+        | SqliteError::ProposalTakenAway
         | SqliteError::CheckpointerNotStarted(_)
         | SqliteError::File(_)
         | SqliteError::FileGone(_)
@@ -142,6 +145,7 @@ pub(crate) fn store_error(error: Arc<SqliteError>) -> StoreError {
         | SqliteError::Pool(_)
         | SqliteError::NotWal(_)
         | SqliteError::UserIdTaken
+        | SqliteError::ProposalTakenAway
         | SqliteError::CheckpointerNotStarted(_)
         | SqliteError::File(_)
         | SqliteError::FileGone(_) => StoreError::Failed(Box::new(error)),
