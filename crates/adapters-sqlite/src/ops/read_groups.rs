@@ -104,8 +104,8 @@ statement! {
         counted: i64 as BigInt,
     } -> (Text, Nullable<Text>, BigInt, BigInt, BigInt) = "\
         SELECT name, title, created_at, \
-        (SELECT count(*) FROM (SELECT 1 FROM group_users WHERE group_name = user_groups.name LIMIT :counted) AS found), \
-        (SELECT count(*) FROM (SELECT 1 FROM group_wallets WHERE group_name = user_groups.name LIMIT :counted) AS found) \
+        (SELECT count(*) FROM (SELECT 1 FROM group_users WHERE group_name = user_groups.name LIMIT :counted)), \
+        (SELECT count(*) FROM (SELECT 1 FROM group_wallets WHERE group_name = user_groups.name LIMIT :counted)) \
         FROM user_groups WHERE name = :name"
 }
 
@@ -116,8 +116,8 @@ statement! {
         limit: i64 as BigInt,
     } -> (Text, Nullable<Text>, BigInt, BigInt, BigInt) = "\
         SELECT name, title, created_at, \
-        (SELECT count(*) FROM (SELECT 1 FROM group_users WHERE group_name = user_groups.name LIMIT :counted) AS found), \
-        (SELECT count(*) FROM (SELECT 1 FROM group_wallets WHERE group_name = user_groups.name LIMIT :counted) AS found) \
+        (SELECT count(*) FROM (SELECT 1 FROM group_users WHERE group_name = user_groups.name LIMIT :counted)), \
+        (SELECT count(*) FROM (SELECT 1 FROM group_wallets WHERE group_name = user_groups.name LIMIT :counted)) \
         FROM user_groups WHERE name > :after ORDER BY name LIMIT :limit"
 }
 
