@@ -10,6 +10,9 @@ export const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js")
 const OF_COLORS = ["color-contrast", "link-in-text-block"];
 const OF_PLACES = ["target-size", "scrollable-region-focusable"];
 
+/** Those about what elements are called. */
+const OF_WORDS = ["html-has-lang", "html-lang-valid", "document-title", "link-name", "button-name", "label", "select-name", "svg-img-alt", "empty-table-header", "empty-heading"];
+
 /**
  * At each width and in both color schemes, the page fits. axe-core finds nothing wrong with the narrowest and the widest
  * layout, with the colors of dark mode in both, and with the places and sizes in the layouts between: each rule runs wherever
@@ -30,6 +33,20 @@ export async function judgeLooks(page, name, { widths, height = 900, picture }) 
     }
   }
   assert.deepEqual(await page.evaluate(changedInDarkMode), [], `${name}: what dark mode changes besides custom properties`);
+}
+
+/**
+ * What other words can change about a page whose looks were judged: at each width it fits, and its places and sizes are right.
+ */
+export async function judgeWords(page, name, { widths, height = 900, picture }) {
+  for (const width of widths) {
+    await page.setViewportSize({ width, height });
+    await picture(page, `${name}-${width}`);
+    const content = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(content <= width, `${name}: ${content} points in ${width}`);
+  }
+  await page.setViewportSize({ width: widths[0], height });
+  assert.deepEqual(await violationsOf(page, [...OF_PLACES, ...OF_WORDS]), [], name);
 }
 
 /** The violations that axe-core finds, with the elements that they are about. */

@@ -1,12 +1,14 @@
-// Every change of the desk, for its judge: what there must be for it, what an operator fills in, and what somebody else does
-// meanwhile so that it is no longer as the operator saw it. Everything is made by the command line.
+// Every change of the desk, for its judges: what there must be for it, what an operator fills in, and what somebody else does
+// meanwhile so that it is no longer as the operator saw it. All of that is made by the admin interface, which answers at once;
+// the command line makes what the interface cannot.
 
+import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { Wallet } from "ethers";
-import { BASE, begin, challenge, exchange, login, codeOf, register } from "./client.mjs";
+import { BASE, begin, challenge, codeOf, exchange, login, register } from "./client.mjs";
 
-const [, , , BINARY, DATABASE] = process.argv;
+const [, , , BINARY, DATABASE, ADMIN, ADMIN_KEY] = process.argv;
 
 /** Runs a command of the operator. */
 export function operate(...words) {
@@ -18,7 +20,19 @@ export function operate(...words) {
   }
 }
 
-const told = (...words) => JSON.parse(operate(...words, "--output", "json"));
+/** Asks the admin interface. */
+export async function manage(method, path, body) {
+  const answer = await fetch(`${ADMIN}/admin/api/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${ADMIN_KEY}`, ...(body ? { "content-type": "application/json" } : {}) },
+    body: body ? JSON.stringify(body) : undefined,
+  });
+  const text = await answer.text();
+  assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
+  return text ? JSON.parse(text) : undefined;
+}
+
+const part = encodeURIComponent;
 const unique = () => `g${randomBytes(5).toString("hex")}`;
 const somebody = () => `eip155:1:${Wallet.createRandom().address}`;
 
@@ -30,21 +44,32 @@ async function user() {
   const { challenge: text } = await challenge(visit, key.address);
   const answer = await login(visit, { address: key.address, text, signature: await key.signMessage(text) });
   await exchange(visit, codeOf(answer.json.redirect_to, visit));
-  return told("user", "show", key.address).id;
+  return (await manage("GET", `/users/${key.address}`)).id;
 }
 
-function group({ members = [] } = {}) {
+export const addMembers = (name, ...members) => manage("POST", `/groups/${name}/members/add`, { members });
+const removeMember = (name, member) => manage("POST", `/groups/${name}/members/remove`, { members: [member] });
+const block = (what, id, reason) => manage("PUT", `/${what}/${part(id)}/block`, reason ? { reason } : {});
+const unblock = (what, id) => manage("DELETE", `/${what}/${part(id)}/block`);
+
+async function group({ members = [] } = {}) {
   const name = unique();
-  operate("group", "create", name);
-  if (members.length > 0) operate("group", "add", name, ...members);
+  await manage("POST", "/groups", { name });
+  if (members.length > 0) await addMembers(name, ...members);
   return name;
 }
 
-const client = () => told("client", "create", "--name", `App ${unique()}`, "--redirect-uri", "https://app.example/cb").client_id;
+const client = async () => (await manage("POST", "/clients", { client_name: `App ${unique()}`, redirect_uris: ["https://app.example/cb"] })).client_id;
+const rename = (id) => manage("PATCH", `/clients/${id}`, { client_name: "Faster" });
+const open = (id, uri) => manage("POST", `/clients/${id}/resources/open`, { resources: [uri] });
 
-function resource() {
+const scope = (name, title) => ({ scopes: [{ name, title }] });
+const declare = (uri, name) => manage("POST", "/resources", { uri, ...scope(name, "Read") });
+const redeclare = (uri) => manage("PUT", `/resources/${part(uri)}`, scope(`${unique()}.all`, "All"));
+
+async function resource() {
   const uri = `https://${unique()}.example`;
-  operate("resource", "create", uri, "--scope", `${unique()}.read=Read`);
+  await declare(uri, `${unique()}.read`);
   return uri;
 }
 
@@ -60,80 +85,80 @@ export const CHANGES = [
     change: "user-block",
     async prepare() {
       const id = await user();
-      return { page: `/people/${id}`, fields: { reason: "Rude — \"very\" ✗" }, meanwhile: () => operate("user", "block", id) };
+      return { page: `/people/${id}`, fields: { reason: "Rude — \"very\" ✗" }, meanwhile: () => block("users", id) };
     },
   },
   {
     change: "user-unblock",
     async prepare() {
       const id = await user();
-      operate("user", "block", id, "--reason", "one");
-      return { page: `/people/${id}`, meanwhile: () => operate("user", "unblock", id) };
+      await block("users", id, "one");
+      return { page: `/people/${id}`, meanwhile: () => unblock("users", id) };
     },
   },
   {
     change: "user-sign-out",
     async prepare() {
       const id = await user();
-      return { page: `/people/${id}`, meanwhile: () => operate("user", "delete", id, "--yes") };
+      return { page: `/people/${id}`, meanwhile: () => manage("DELETE", `/users/${id}`) };
     },
   },
   {
     change: "user-delete",
     async prepare() {
       const id = await user();
-      return { page: `/people/${id}`, meanwhile: () => operate("user", "block", id) };
+      return { page: `/people/${id}`, meanwhile: () => block("users", id) };
     },
   },
   {
     change: "wallet-block",
     async prepare() {
       const wallet = somebody();
-      return { page: "/wallets", fields: { wallet, reason: "ticket 4711" }, meanwhile: () => operate("wallet", "block", wallet) };
+      return { page: "/wallets", fields: { wallet, reason: "ticket 4711" }, meanwhile: () => block("wallets", wallet) };
     },
   },
   {
     change: "wallet-unblock",
     async prepare() {
       const wallet = somebody();
-      operate("wallet", "block", wallet);
-      return { page: `/wallets/${wallet}`, meanwhile: () => operate("wallet", "unblock", wallet) };
+      await block("wallets", wallet);
+      return { page: `/wallets/${wallet}`, meanwhile: () => unblock("wallets", wallet) };
     },
   },
   {
     change: "group-create",
     async prepare() {
       const name = unique();
-      return { page: "/groups", fields: { group: name, title: "Team <b>Süd</b>" }, meanwhile: () => operate("group", "create", name) };
+      return { page: "/groups", fields: { group: name, title: "Team <b>Süd</b>" }, meanwhile: () => manage("POST", "/groups", { name }) };
     },
   },
   {
     change: "group-retitle",
     async prepare() {
-      const name = group();
-      return { page: `/groups/${name}`, fields: { title: "Another" }, meanwhile: () => operate("group", "delete", name, "--force") };
+      const name = await group();
+      return { page: `/groups/${name}`, fields: { title: "Another" }, meanwhile: () => manage("DELETE", `/groups/${name}`) };
     },
   },
   {
     change: "group-delete",
     async prepare() {
-      const name = group();
-      return { page: `/groups/${name}`, meanwhile: () => operate("group", "add", name, somebody()) };
+      const name = await group();
+      return { page: `/groups/${name}`, meanwhile: () => addMembers(name, somebody()) };
     },
   },
   {
     change: "member-add",
     async prepare() {
-      const [name, member] = [group(), somebody()];
-      return { page: `/groups/${name}`, fields: { member }, meanwhile: () => operate("group", "add", name, member) };
+      const [name, member] = [await group(), somebody()];
+      return { page: `/groups/${name}`, fields: { member }, meanwhile: () => addMembers(name, member) };
     },
   },
   {
     change: "member-remove",
     async prepare() {
       const member = somebody();
-      const name = group({ members: [member] });
-      return { page: `/groups/${name}`, meanwhile: () => operate("group", "remove", name, member) };
+      const name = await group({ members: [member] });
+      return { page: `/groups/${name}`, meanwhile: () => removeMember(name, member) };
     },
   },
   {
@@ -146,44 +171,44 @@ export const CHANGES = [
   {
     change: "client-change",
     async prepare() {
-      const id = client();
-      return { page: `/clients/${id}`, fields: { client_name: "Photos" }, meanwhile: () => operate("client", "update", id, "--name", "Faster") };
+      const id = await client();
+      return { page: `/clients/${id}`, fields: { client_name: "Photos" }, meanwhile: () => rename(id) };
     },
   },
   {
     change: "client-rotate-secret",
     async prepare() {
-      const id = client();
-      return { page: `/clients/${id}`, meanwhile: () => operate("client", "rotate-secret", id) };
+      const id = await client();
+      return { page: `/clients/${id}`, meanwhile: () => manage("POST", `/clients/${id}/secret`, {}) };
     },
   },
   {
     change: "client-open-resources",
     async prepare() {
-      const [id, uri] = [client(), resource()];
-      return { page: `/clients/${id}`, fields: { resources: uri }, meanwhile: () => operate("client", "open-resource", id, uri) };
+      const [id, uri] = [await client(), await resource()];
+      return { page: `/clients/${id}`, fields: { resources: uri }, meanwhile: () => open(id, uri) };
     },
   },
   {
     change: "client-close-resources",
     async prepare() {
-      const [id, uri] = [client(), resource()];
-      operate("client", "open-resource", id, uri);
-      return { page: `/clients/${id}`, about: uri, meanwhile: () => operate("client", "close-resource", id, uri) };
+      const [id, uri] = [await client(), await resource()];
+      await open(id, uri);
+      return { page: `/clients/${id}`, about: uri, meanwhile: () => manage("POST", `/clients/${id}/resources/close`, { resources: [uri] }) };
     },
   },
   {
     change: "client-access",
     async prepare() {
-      const id = client();
-      return { page: `/clients/${id}`, fields: { rule: "nobody" }, meanwhile: () => operate("access", "set", id, "everyone") };
+      const id = await client();
+      return { page: `/clients/${id}`, fields: { rule: "nobody" }, meanwhile: () => manage("PUT", `/clients/${id}/access`, { rule: "everyone" }) };
     },
   },
   {
     change: "client-delete",
     async prepare() {
-      const id = client();
-      return { page: `/clients/${id}`, meanwhile: () => operate("client", "update", id, "--name", "Faster") };
+      const id = await client();
+      return { page: `/clients/${id}`, meanwhile: () => rename(id) };
     },
   },
   {
@@ -191,22 +216,22 @@ export const CHANGES = [
     async prepare() {
       const [uri, name] = [`https://${unique()}.example`, `${unique()}.read`];
       const fields = { uri, resource_scopes: `${name} = Read what is new` };
-      return { page: "/resources", fields, meanwhile: () => operate("resource", "create", uri, "--scope", `${name}=Read`) };
+      return { page: "/resources", fields, meanwhile: () => declare(uri, name) };
     },
   },
   {
     change: "resource-update",
     async prepare() {
-      const uri = resource();
+      const uri = await resource();
       const fields = { resource_scopes: `${unique()}.write = Write` };
-      return { page: "/resources", about: uri, fields, meanwhile: () => operate("resource", "update", uri, "--scope", `${unique()}.all=All`) };
+      return { page: "/resources", about: uri, fields, meanwhile: () => redeclare(uri) };
     },
   },
   {
     change: "resource-delete",
     async prepare() {
-      const uri = resource();
-      return { page: "/resources", about: uri, meanwhile: () => operate("resource", "update", uri, "--scope", `${unique()}.all=All`) };
+      const uri = await resource();
+      return { page: "/resources", about: uri, meanwhile: () => redeclare(uri) };
     },
   },
   {
@@ -227,16 +252,16 @@ export const CHANGES = [
   {
     change: "keys-rotate",
     async prepare() {
-      return { page: "/keys", fields: { at_once: true }, meanwhile: () => operate("key", "rotate", "--now", "--yes") };
+      return { page: "/keys", fields: { at_once: true }, meanwhile: () => manage("POST", "/keys/rotate", { now: true }) };
     },
   },
   {
     change: "key-withdraw",
     async prepare() {
-      operate("key", "rotate", "--now", "--yes");
-      operate("key", "rotate");
-      const kid = told("key", "list").find(({ state }) => state === "next").kid;
-      return { page: "/keys", about: kid, meanwhile: () => operate("key", "retire", kid) };
+      await manage("POST", "/keys/rotate", { now: true });
+      const { items } = await manage("POST", "/keys/rotate", {});
+      const kid = items.find(({ state }) => state === "next").kid;
+      return { page: "/keys", about: kid, meanwhile: () => manage("POST", `/keys/${part(kid)}/withdraw`) };
     },
   },
 ];

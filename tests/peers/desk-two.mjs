@@ -1,45 +1,15 @@
 // Two operators in Chromium, on a server where dangerous changes need both: one proposes, the other signs, or is overtaken, or the
 // first takes it back. axe-core checks each state.
-// node desk-two.mjs http://localhost:8080 COUNTERSIGN DATABASE_URL          Screenshots go to target/screenshots/desk.
+// node desk-two.mjs http://localhost:8080 COUNTERSIGN DATABASE_URL http://ADMIN_LISTEN ADMIN_KEY
+// Screenshots go to target/screenshots/desk.
 
 import assert from "node:assert/strict";
-import { AXE, judgeLooks } from "./axe.mjs";
 import { BASE, check } from "./client.mjs";
 import { CHANGES, operate } from "./desk-changes.mjs";
-import { SLOW, TestWallet, close, confirmed, inState, person, picturesIn } from "./people.mjs";
-import { FAMILY_WALLETS } from "./wallets.mjs";
+import { DESK, FAMILIES, choose, look, operator } from "./desk-people.mjs";
+import { SLOW, close, inState } from "./people.mjs";
 
-const picture = picturesIn("target/screenshots/desk");
-const DESK = `${BASE}/admin`;
-
-operate("group", "create", "operators");
-
-async function operator(wallet, settings) {
-  operate("group", "add", "operators", wallet.key.address);
-  const context = await person({ viewport: { width: 1280, height: 900 }, ...settings });
-  await context.addInitScript({ path: AXE });
-  const page = await context.newPage();
-  await page.goto(`${BASE}/account`);
-  await page.locator("#wallet-list .wallet", { hasText: wallet.name }).click();
-  await confirmed(page);
-  await page.locator("#sign").click();
-  await page.waitForURL((url) => url.pathname.endsWith("/account"), SLOW);
-  return { wallet, page, context };
-}
-
-const ethereum = new TestWallet();
-const solana = FAMILY_WALLETS.find(({ title }) => title.startsWith("a Solana")).make();
-const one = await operator(ethereum, { wallet: ethereum, eip6963: true });
-const two = await operator(solana, { others: [solana] });
-
-async function look(page, name) {
-  const before = page.viewportSize();
-  await judgeLooks(page, name, { widths: [320, 768, 1280], picture });
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize(before);
-}
-
-const choose = ({ page, wallet }) => page.locator("#wallet-list .wallet", { hasText: wallet.name }).click();
+const [one, two] = await Promise.all([operator(FAMILIES[0]), operator(FAMILIES[1])]);
 
 /** Proposes that a client is deleted. Returns the path of the proposal. */
 async function propose(seat) {
@@ -48,7 +18,7 @@ async function propose(seat) {
   await page.goto(`${DESK}${subject.page}`);
   await page.locator('form:has(input[name="change"][value="client-delete"]) button[type="submit"]').click();
   await page.locator("#second").waitFor(SLOW);
-  await choose(seat);
+  await choose(page, seat.wallet);
   await page.locator("#proposal").waitFor(SLOW);
   return { ...subject, path: await page.locator("#proposal").getAttribute("href") };
 }
@@ -69,8 +39,8 @@ await check("one proposes, the other sees the same words and how it is now, sign
   await two.page.locator("#text").waitFor(SLOW);
   assert.match(await two.page.locator("#text").textContent(), /urn:countersign:proposal:/);
   await look(two.page, "sign-second");
-  solana.refusals.push("sign");
-  await choose(two);
+  two.reject();
+  await choose(two.page, two.wallet);
   await inState(two.page, "sign-rejected");
   await two.page.locator("#sign").click();
   await two.page.locator('[data-done="client_delete"]').waitFor(SLOW);
@@ -85,8 +55,8 @@ await check("what changed meanwhile is refused with what changed", async () => {
   await two.page.goto(new URL(path, BASE).href);
   await two.page.locator("#sign-form button").click();
   await two.page.locator("#text").waitFor(SLOW);
-  meanwhile();
-  await choose(two);
+  await meanwhile();
+  await choose(two.page, two.wallet);
   await two.page.locator("#stale").waitFor(SLOW);
   await look(two.page, "stale-second");
 });
@@ -99,9 +69,9 @@ await check("whoever proposed it takes it back, and the other cannot sign it any
   await one.page.goto(new URL(path, BASE).href);
   await one.page.locator('form:has(input[name="change"][value="proposal-withdraw"]) button[type="submit"]').click();
   await one.page.locator("#text").waitFor(SLOW);
-  await choose(one);
+  await choose(one.page, one.wallet);
   await one.page.locator('[data-done="proposal_withdraw"]').waitFor(SLOW);
-  await choose(two);
+  await choose(two.page, two.wallet);
   await two.page.locator("#trouble").waitFor(SLOW);
   await look(two.page, "proposal-gone");
 });

@@ -7,17 +7,14 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { createServer, request as ask } from "node:http";
-import { createRequire } from "node:module";
-import { AbiCoder, ContractFactory, JsonRpcProvider, Wallet, concat, hashMessage, id, parseEther } from "ethers";
-import solc from "solc";
+import { AbiCoder, ContractFactory, Wallet, concat, hashMessage, id, parseEther } from "ethers";
+import { CHAIN, anvil, anvilAt, contracts, providerAt } from "./chain.mjs";
 import { Cookies, begin, challenge, check, codeOf, exchange, finish, login, refused, register, request, userinfo } from "./client.mjs";
 
 const PORT = Number(process.argv[3] ?? process.env.PORT);
 assert.ok(PORT > 0, "usage: node evm.mjs http://localhost:8080 8545");
 
-const CHAIN = 31337;
 const BAD_SIGNATURE = [401, "access_denied", "Failed to verify signature"];
 const DOWN = [503, "temporarily_unavailable", /./];
 const MAGIC = "0x6492649264926492649264926492649264926492649264926492649264926492";
@@ -83,26 +80,6 @@ async function change(what, { key, contract, kinds: [kind, otherKind] }, signFor
 
 // --- a chain -----------------------------------------------------------------------------------------------
 
-const contracts = (() => {
-  const sources = Object.fromEntries(
-    ["Wallets.sol", "Misfits.sol", "Attacks.sol"].map((name) => [name, { content: readFileSync(new URL(`contracts/${name}`, import.meta.url), "utf8") }]),
-  );
-  const input = { language: "Solidity", sources, settings: { outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } } } };
-  const output = JSON.parse(solc.compile(JSON.stringify(input)));
-  const errors = (output.errors ?? []).filter((each) => each.severity === "error");
-  assert.deepEqual(errors, [], "solc compiles the contracts");
-  return Object.assign({}, ...Object.values(output.contracts));
-})();
-
-/** The program in the package for this machine. If npm has none, the one that is installed on the machine. */
-const anvil = (() => {
-  const machine = process.arch === "x64" ? "amd64" : process.arch;
-  try {
-    return createRequire(import.meta.url).resolve(`@foundry-rs/anvil-${process.platform}-${machine}/bin/anvil`);
-  } catch {
-    return "anvil";
-  }
-})();
 let node;
 let proxy;
 
@@ -135,18 +112,8 @@ async function startProxy() {
 /** Starts anvil and waits until it responds. */
 async function startChain() {
   const behind = await startProxy();
-  const words = ["--host", "127.0.0.1", "--port", String(behind), "--chain-id", String(CHAIN), "--hardfork", "prague", "--silent"];
-  node = spawn(anvil, words, { stdio: ["ignore", "ignore", "inherit"] });
-  const provider = new JsonRpcProvider(`http://127.0.0.1:${behind}`, CHAIN, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 });
-  for (let tries = 0; ; tries += 1) {
-    try {
-      await provider.send("eth_chainId", []);
-      return provider;
-    } catch (error) {
-      assert.ok(tries < 200 && node.exitCode === null, `anvil does not respond: ${error}`);
-      await new Promise((done) => setTimeout(done, 50));
-    }
-  }
+  node = spawn(anvil, anvilAt(behind), { stdio: ["ignore", "ignore", "inherit"] });
+  return providerAt(behind, node);
 }
 
 function stopChain() {

@@ -19,8 +19,8 @@ pub use entropy::OsEntropy;
 pub use jws_reader::JosekitReader;
 pub use secret::{OperatorSecret, SecretRejected};
 pub use signer::{
-    JosekitSigner, KeyChange, KeyError, KeyEvents, KeyTimes, SigningKey, forget_old_keys, load_or_create,
-    make_due_keys, make_key,
+    CheckpointKeys, JosekitSigner, KeyChange, KeyError, KeyEvents, KeyTimes, SigningKey, forget_old_keys,
+    load_or_create, make_due_keys, make_key,
 };
 pub use wallet::{
     Coin, CoinRejected, CoinVerifier, CosmosVerifier, EthereumVerifier, RpcEndpoint, RpcEndpointRejected,

@@ -14,6 +14,9 @@ pub(crate) enum OpError {
     /// A row is impossible.
     #[error(transparent)]
     Corrupt(StoreError),
+    /// Somebody else took the proposal that this carries out. Nothing was changed.
+    #[error("proposal is no longer this signature's, so nothing was changed")]
+    ProposalTakenAway,
 }
 
 /// The result of an operation.
@@ -105,6 +108,7 @@ impl From<OpError> for StoreError {
         let unavailable = error.is_outage() || error.says(&["deadlock detected"]);
         match error {
             OpError::Corrupt(error) => error,
+            error @ OpError::ProposalTakenAway => Self::Failed(error.into()),
             OpError::Database(error) if unavailable => Self::Unavailable(error.into()),
             OpError::Database(error) => Self::Failed(error.into()),
         }

@@ -88,6 +88,8 @@ pub(crate) enum SqliteError {
     NotWal(String),
     #[error("new user's id is taken")]
     UserIdTaken,
+    #[error("proposal is no longer this signature's, so nothing was changed")]
+    ProposalTakenAway,
     #[error("checkpointer thread could not be started")]
     CheckpointerNotStarted(#[source] std::io::Error),
     #[error("database file cannot be watched")]
@@ -109,7 +111,7 @@ impl SqliteError {
             | Self::CheckpointerNotStarted(_)
             | Self::File(_)
             | Self::FileGone(_) => true,
-            Self::Query(_) | Self::Corrupt { .. } | Self::UserIdTaken => false,
+            Self::Query(_) | Self::Corrupt { .. } | Self::UserIdTaken | Self::ProposalTakenAway => false,
         }
     }
 }
@@ -139,6 +141,7 @@ pub(crate) fn store_error(error: Arc<SqliteError>) -> StoreError {
         | SqliteError::Pool(_)
         | SqliteError::NotWal(_)
         | SqliteError::UserIdTaken
+        | SqliteError::ProposalTakenAway
         | SqliteError::CheckpointerNotStarted(_)
         | SqliteError::File(_)
         | SqliteError::FileGone(_)
@@ -151,6 +154,7 @@ pub(crate) fn store_error(error: Arc<SqliteError>) -> StoreError {
         | SqliteError::Pool(_)
         | SqliteError::NotWal(_)
         | SqliteError::UserIdTaken
+        | SqliteError::ProposalTakenAway
         | SqliteError::CheckpointerNotStarted(_)
         | SqliteError::File(_)
         | SqliteError::FileGone(_) => StoreError::Failed(Box::new(error)),

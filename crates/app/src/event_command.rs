@@ -6,10 +6,11 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use countersign_adapters_crypto::{CheckpointKeys, JosekitSigner};
 use countersign_domain::checkpoint::{Digest256, SignedCheckpoint};
 use countersign_domain::event::Event;
 use countersign_domain::id::EventId;
-use countersign_ports::{CheckpointAt, EventFilter, EventOrder, EventPage};
+use countersign_ports::{CheckpointAt, CheckpointRead, EventFilter, EventOrder, EventPage, TokenSigner};
 use countersign_usecases::events::list_events::{find_subject, list_events};
 use countersign_usecases::events::verify_events::{Progress, Signatures, VerifyError, verify_events};
 use serde::Deserialize;
@@ -58,8 +59,8 @@ async fn carry_out(command: EventCommand, opened: &Opened<'_>, out: &mut dyn Wri
             let found = found.ok_or_else(|| Failure::Failed(format!("there is no event {id}")))?;
             Ok(event_output::event(&found, output.output, out)?)
         }
-        EventCommand::Verify { against, output } => {
-            verify(opened, against.as_deref(), output.output, out).await
+        EventCommand::Verify { against, keys, output } => {
+            verify(opened, against.as_deref(), keys.as_deref(), output.output, out).await
         }
         EventCommand::Checkpoints { after, limit, output } => {
             checkpoints(opened, after, limit, output.output, out).await
@@ -169,14 +170,22 @@ async fn checkpoints(
     Ok(event_output::checkpoints(&shown, output, out)?)
 }
 
+/// With the server's secret, or with the keys that it publishes.
 async fn verify(
     opened: &Opened<'_>,
     against: Option<&Path>,
+    keys: Option<&Path>,
     output: Output,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let saved = against.map(read_saved).transpose()?.unwrap_or_default();
-    let signer = opened.signer().await.map_err(Failure::Failed)?;
+    let reader = match keys {
+        Some(path) => Reader::Published(read_keys(path)?),
+        None => {
+            let signer = Box::new(opened.signer().await.map_err(Failure::Failed)?);
+            Reader::Own { signer, withdrawn: opened.withdrawn_keys().await.map_err(Failure::Failed)? }
+        }
+    };
     let mut last_told = Instant::now();
     let tell = |progress: Progress| {
         if last_told.elapsed() >= SILENCE {
@@ -188,7 +197,7 @@ async fn verify(
     let management = opened.management();
     let signatures =
         Signatures { wallets: management.wallets, authority: management.policy.public_url.authority() };
-    match verify_events(management.storage, &signer, signatures, &saved, tell).await {
+    match verify_events(management.storage, |jws| reader.read(jws), signatures, &saved, tell).await {
         Ok(verified) => Ok(event_output::verified(&verified, saved.len(), output, out)?),
         Err(VerifyError::Broken(broken)) => {
             event_output::broken(&broken, output, out)?;
@@ -196,6 +205,39 @@ async fn verify(
         }
         Err(VerifyError::Store(error)) => Err(store(&error)),
     }
+}
+
+/// Who reads checkpoints.
+enum Reader {
+    /// The operator, who has the secret and so all keys that are stored.
+    Own { signer: Box<JosekitSigner>, withdrawn: CheckpointKeys },
+    /// Somebody who has the keys that the server publishes, or published.
+    Published(CheckpointKeys),
+}
+
+impl Reader {
+    fn read(&self, jws: &str) -> Option<CheckpointRead> {
+        let (signer, withdrawn) = match self {
+            Self::Own { signer, withdrawn } => (signer, withdrawn),
+            Self::Published(keys) => return keys.read(jws),
+        };
+        match signer.read_checkpoint(jws)? {
+            CheckpointRead::KeyGone(_) => Some(match withdrawn.read(jws)? {
+                CheckpointRead::Verified(said) => CheckpointRead::Withdrawn(said),
+                read @ (CheckpointRead::Withdrawn(_) | CheckpointRead::KeyGone(_)) => read,
+            }),
+            read @ (CheckpointRead::Verified(_) | CheckpointRead::Withdrawn(_)) => Some(read),
+        }
+    }
+}
+
+/// The keys in a file that has what the server publishes at `/oauth/jwks`.
+fn read_keys(path: &Path) -> Result<CheckpointKeys, Failure> {
+    let shown = path.display();
+    let text =
+        fs::read_to_string(path).map_err(|error| Failure::because(&format!("read {shown}"), &error))?;
+    CheckpointKeys::published(text)
+        .map_err(|error| Failure::Usage(format!("{shown} is no JSON Web Key Set with public keys: {error}")))
 }
 
 /// The checkpoints in a file that `event checkpoints --output json` wrote.

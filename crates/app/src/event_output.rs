@@ -141,8 +141,16 @@ pub(crate) fn verified(
     output: Output,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let Verified { progress, forgotten, keys_gone, fresh, signatures, signatures_unchecked, signers } =
-        verified;
+    let Verified {
+        progress,
+        forgotten,
+        keys_gone,
+        ends_withdrawn,
+        fresh,
+        signatures,
+        signatures_unchecked,
+        signers,
+    } = verified;
     match output {
         Output::Json => writeln!(
             out,
@@ -154,6 +162,7 @@ pub(crate) fn verified(
                 "forgotten": forgotten,
                 "not_sealed_yet": fresh,
                 "keys_gone": keys_gone,
+                "ends_with_withdrawn_key": ends_withdrawn,
                 "signatures": signatures,
                 "signatures_not_checked": signatures_unchecked,
                 "signers": signers,
@@ -193,6 +202,13 @@ pub(crate) fn verified(
                     out,
                     "held by the chain alone, because the key that signed is gone: {}",
                     count(*keys_gone, "checkpoint")
+                )?;
+            }
+            if *ends_withdrawn {
+                writeln!(
+                    out,
+                    "the last checkpoint is signed with a key that was withdrawn: whoever took that key could have \
+                     replaced it (the next checkpoint settles that, in a few seconds, if a server runs)"
                 )?;
             }
             if saved > 0 {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_adapters_crypto::JosekitSigner;
+use countersign_adapters_crypto::{CheckpointKeys, JosekitSigner, OperatorSecret};
 use countersign_ports::{KeyStore, Storage, WalletVerifier};
 use countersign_usecases::context::blocks::Blocks;
 use countersign_usecases::context::cause::Cause;
@@ -78,13 +78,24 @@ impl<'a> Opened<'a> {
 
     /// The server's keys, which the server made.
     pub(crate) async fn signer(&self) -> Result<JosekitSigner, String> {
-        let secret = operator_secret::load(self.config, self.wiring)
-            .map_err(|error| format!("failed to get the secret (secret): {}", chain(&error)))?;
+        let secret = self.secret()?;
         let opening = |error| format!("failed to open the signing keys: {}", chain(&error));
         let signer = JosekitSigner::new(&[]).map_err(opening)?;
         let now = self.wiring.clock.now();
         signer.reload(self.keys(), &secret, now).await.map_err(opening)?;
         Ok(signer)
+    }
+
+    /// Those of the server's keys that were withdrawn, to verify what they signed.
+    pub(crate) async fn withdrawn_keys(&self) -> Result<CheckpointKeys, String> {
+        let stored = self.keys().signing_keys().await;
+        let stored = stored.map_err(|error| format!("failed to read the signing keys: {}", chain(&error)))?;
+        Ok(CheckpointKeys::withdrawn(&stored, &self.secret()?))
+    }
+
+    fn secret(&self) -> Result<OperatorSecret, String> {
+        operator_secret::load(self.config, self.wiring)
+            .map_err(|error| format!("failed to get the secret (secret): {}", chain(&error)))
     }
 
     /// The signing keys, sealed.

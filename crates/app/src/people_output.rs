@@ -12,6 +12,7 @@ use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::scope::ScopeName;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
+use countersign_ports::group_store::{MOST_COUNTED, counted as members_counted};
 use countersign_ports::{BlockedWallet, CountedGroup, LinkedWallet, Member, PersonListed};
 use countersign_usecases::people::add_members::Added;
 use countersign_usecases::people::block::BlockedNow;
@@ -212,8 +213,8 @@ pub(crate) fn groups(groups: &[CountedGroup], output: Output, out: &mut dyn Writ
                 let title = counted.group.title.as_ref().map_or(NOTHING, GroupTitle::as_str);
                 [
                     counted.group.name.to_string(),
-                    counted.users.to_string(),
-                    counted.wallets.to_string(),
+                    members_counted(counted.users),
+                    members_counted(counted.wallets),
                     visible(title).into_owned(),
                 ]
             });
@@ -444,7 +445,14 @@ pub(crate) fn client_name(client: &Client) -> String {
 
 /// The members of a group, in numbers.
 pub(crate) fn members(counted: &CountedGroup) -> String {
-    format!("{} and {}", count(counted.users, "user"), count(counted.wallets, "wallet"))
+    let some = |members, what| {
+        if members > MOST_COUNTED {
+            format!("more than {MOST_COUNTED} {what}s")
+        } else {
+            count(members, what)
+        }
+    };
+    format!("{} and {}", some(counted.users, "user"), some(counted.wallets, "wallet"))
 }
 
 /// A member as an operator names it.

@@ -186,7 +186,7 @@ impl MemoryStorage {
 #[async_trait]
 impl ClientStore for MemoryStorage {
     async fn register_client(&self, command: RegisterClient) -> Result<Registered, StoreError> {
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(command.event.as_deref())?;
         let client = command.client;
         if let Some(present) = tables.clients.get(&client.id) {
             let is_repeated = present.registration_token == client.registration_token;
@@ -198,19 +198,19 @@ impl ClientStore for MemoryStorage {
     }
 
     async fn update_client(&self, command: UpdateClient) -> Result<bool, StoreError> {
-        Ok(self.tables().update_client(command))
+        Ok(self.tables_for(command.event.as_deref())?.update_client(command))
     }
 
     async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
-        Ok(self.tables().change_resources(command))
+        Ok(self.tables_for(command.event.as_deref())?.change_resources(command))
     }
 
     async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
-        Ok(self.tables().change_access(command))
+        Ok(self.tables_for(command.event.as_deref())?.change_access(command))
     }
 
     async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
-        Ok(self.tables().rotate_secret(command))
+        Ok(self.tables_for(command.event.as_deref())?.rotate_secret(command))
     }
 
     async fn note_secret_uses(&self, uses: Vec<SecretUse>) -> Result<(), StoreError> {
@@ -224,11 +224,18 @@ impl ClientStore for MemoryStorage {
     }
 
     async fn delete_client(&self, command: DeleteClient) -> Result<bool, StoreError> {
-        Ok(self.tables().delete_client(command))
+        Ok(self.tables_for(command.event.as_deref())?.delete_client(command))
     }
 
     async fn if_client_unchanged(&self, command: IfClientUnchanged) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
+        let event = match &command.change {
+            ClientChange::Update(change) => &change.event,
+            ClientChange::Resources(change) => &change.event,
+            ClientChange::Access(change) => &change.event,
+            ClientChange::Secret(change) => &change.event,
+            ClientChange::Delete(change) => &change.event,
+        };
+        let mut tables = self.tables_for(event.as_deref())?;
         if tables.clients.get(&command.read.id) != Some(&command.read) {
             return Ok(false);
         }
@@ -433,7 +440,7 @@ impl Tables {
 impl KeyStore for MemoryStorage {
     async fn add_signing_key(&self, command: AddSigningKey) -> Result<KeyAdded, StoreError> {
         let AddSigningKey { key, unless_after, event } = command;
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(event.as_deref())?;
         let is_later = |other: &SealedKey| {
             other.algorithm == key.algorithm
                 && other.withdrawn_at.is_none()
@@ -451,7 +458,7 @@ impl KeyStore for MemoryStorage {
     }
 
     async fn withdraw_signing_key(&self, command: WithdrawSigningKey) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(command.event.as_deref())?;
         let Some(key) = tables.keys.get_mut(&command.kid).filter(|key| key.withdrawn_at.is_none()) else {
             return Ok(false);
         };

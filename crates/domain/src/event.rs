@@ -16,7 +16,7 @@ pub use self::actor::{Actor, ActorRejected};
 pub use self::cause::{Cause, SERVER};
 pub use self::details::Details;
 pub use self::kind::{EventKind, EventKindUnknown};
-pub use self::signed::{ChangeSignature, Signed};
+pub use self::signed::{ChangeSignature, SecondSignature, Signed};
 use crate::id::{ClientId, EventId, UserId};
 use crate::peer_address::PeerAddress;
 use crate::wallet::WalletAccount;

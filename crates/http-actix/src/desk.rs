@@ -37,6 +37,7 @@ use actix_web::{HttpResponse, Resource, Route, Scope, guard};
 pub(crate) use admit::{Nowhere, admit};
 
 use crate::error::ApiError;
+use crate::server::routes::RouteNumber;
 
 /// A path below `/admin` with its methods.
 pub(crate) struct Place {
@@ -95,7 +96,8 @@ pub(crate) fn scope(path: &str, nowhere: Nowhere) -> Scope {
 fn resource(place: &Place) -> Resource {
     let allow = place.allow;
     let other = web::to(move || async move { Err::<HttpResponse, _>(ApiError::method_not_allowed(allow)) });
-    web::resource(place.path).route((place.route)()).default_service(other)
+    let number = RouteNumber::DESK;
+    web::resource(place.path).app_data(number).route((place.route)()).default_service(other)
 }
 
 async fn nothing_here() -> Result<HttpResponse, ApiError> {

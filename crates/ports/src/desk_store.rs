@@ -39,10 +39,12 @@ pub struct EndProposal {
     pub id: GrantId,
     /// When.
     pub now: OffsetDateTime,
-    /// Only if it is in this state.
+    /// Only if it is in this state now ([`Proposal::state_at`]).
     pub from: ProposalState,
     /// How it ended.
     pub to: ProposalState,
+    /// Only if this was signed second, so that nobody ends what somebody else took meanwhile.
+    pub signed: Option<ChangeSignature>,
     /// What to record if it ends.
     pub event: Option<Box<Event>>,
 }
@@ -100,13 +102,19 @@ pub trait DeskStore: Send + Sync {
     /// Reads a page of proposals, in whatever state. It takes no longer among many.
     async fn list_proposals(&self, page: ProposalPage) -> Result<Vec<Proposal>, StoreError>;
 
-    /// Takes a proposal. Guards: it waits, expires after `now`, and is another user's. Of two who take it, one
-    /// gets true. A repeat of the same command (same user, same signature) gives true again for as long as
-    /// nobody ended what was taken.
+    /// Takes a proposal. Guards: it waits, expires after `now`, and is another user's; one that was taken and not
+    /// carried out in time ([`Proposal::state_at`]) waits again. Of two who take it, one gets true. A repeat of the same
+    /// command (same user, same signature) gives true again for as long as nobody ended what was taken, or took it
+    /// after this.
+    ///
+    /// From then on every operation whose event has this signature as its second
+    /// ([`Signed::second`](countersign_domain::event::Signed::second)) has one more guard: the proposal is taken by this
+    /// signature, or was carried out by it. Its commit makes the proposal done. Otherwise it fails, and nothing of it
+    /// happened. So what waits again is carried out once, even if the server that seemed to be killed goes on.
     async fn take_proposal(&self, command: TakeProposal) -> Result<bool, StoreError>;
 
-    /// Moves a proposal from one state to another, with the event. Guard: it is in the first. A repeat finds it in
-    /// the second, stores no event, and gives true again.
+    /// Moves a proposal from one state to another, with the event. Guards: it is in the first, and was signed second
+    /// as the command says. A repeat finds it in the second, stores no event, and gives true again.
     async fn end_proposal(&self, command: EndProposal) -> Result<bool, StoreError>;
 
     /// Forgets up to `limit` proposals that expired before this time, those first that expired first. What became

@@ -113,15 +113,24 @@ pub struct GroupMember {
     pub user: Option<UserId>,
 }
 
+/// Members are counted up to this number. One more stands for all that are more, so that a list of large groups
+/// takes no longer than one of small ones.
+pub const MOST_COUNTED: u64 = 1_000;
+
 /// A group, with the number of its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedGroup {
     /// The group.
     pub group: Group,
-    /// How many users were put into it.
+    /// How many users were put into it, up to [`MOST_COUNTED`] and one.
     pub users: u64,
-    /// How many wallets were put into it.
+    /// How many wallets were put into it, up to [`MOST_COUNTED`] and one.
     pub wallets: u64,
+}
+
+/// A number of members as people read it: `1000+` if they were not all counted.
+pub fn counted(members: u64) -> String {
+    if members > MOST_COUNTED { format!("{MOST_COUNTED}+") } else { members.to_string() }
 }
 
 /// Where a page of members begins: after this member, who need not be one. Users come before wallets, users in
@@ -148,11 +157,11 @@ pub trait GroupStore: Send + Sync {
     /// finds another group.
     async fn if_group_unchanged(&self, command: IfGroupUnchanged) -> Result<bool, StoreError>;
 
-    /// Reads one group, and counts its members.
+    /// Reads one group, and counts its members up to [`MOST_COUNTED`] and one.
     async fn find_group(&self, name: &GroupName) -> Result<Option<CountedGroup>, StoreError>;
 
     /// Reads up to `limit` groups with names after `after`, in the order of their names in bytes, and counts
-    /// their members.
+    /// their members up to [`MOST_COUNTED`] and one each. It takes no longer if they have many.
     async fn list_groups(
         &self,
         after: Option<&GroupName>,

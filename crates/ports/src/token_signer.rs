@@ -46,6 +46,8 @@ pub struct SecurityEventClaims {
 pub enum CheckpointRead {
     /// A key of this server signed it.
     Verified(Checkpoint),
+    /// A key that was withdrawn signed it. Whoever took that key could have signed it, too.
+    Withdrawn(Checkpoint),
     /// The key that its header names is not there, or no longer. Nothing is known about the signature.
     KeyGone(Checkpoint),
 }

@@ -100,7 +100,7 @@ impl From<AccessEnded> for Ended {
 }
 
 /// Reads all clients, in the order of their ids.
-async fn all_clients(management: Management<'_>) -> Result<Vec<Client>, StoreError> {
+pub(crate) async fn all_clients(management: Management<'_>) -> Result<Vec<Client>, StoreError> {
     let mut read: Vec<Client> = Vec::new();
     loop {
         let after = read.last().map(|client| client.id);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::thread;
+use std::time::Duration;
 
 use countersign_tests::{Database, Request, Wallet, on_both};
 use serde_json::json;
@@ -15,6 +16,21 @@ use crate::wallets::{link, unlink};
 /// How often two replicas race. `ROUNDS=1000` for the whole test.
 fn rounds() -> usize {
     env::var("ROUNDS").ok().and_then(|count| count.parse().ok()).unwrap_or(12)
+}
+
+/// How often a server is killed. `KILLS=200` for the whole test.
+fn kills() -> usize {
+    env::var("KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(5)
+}
+
+/// What became of a proposal, as it is stored.
+fn state_of(database: &Database, proposal: &str) -> String {
+    let id = if database.is_postgres() {
+        format!("'{proposal}'")
+    } else {
+        format!("x'{}'", proposal.replace('-', ""))
+    };
+    database.words(&format!("SELECT state AS word FROM proposals WHERE id = {id}")).remove(0)
 }
 
 /// A new member of the group of the operators: dangerous, and a different change each time.
@@ -150,6 +166,76 @@ on_both! {
         first.make(&withdraw);
         assert!((400..500).contains(&second.sign(&begun).status));
         assert_eq!((events(database, "change_withdrawn"), events(database, "client_deleted")), (1, 0));
+    }
+
+    /// `kill -9` at any moment while the second signature is being carried out. Afterwards the state tells whether it was
+    /// done; if it was not, it waits again, and the second operator signs once more.
+    fn k_08_what_a_killed_server_was_carrying_out_is_carried_out_once(database) {
+        let (ann, bob) = (Wallet::fresh(), Wallet::fresh());
+        let settings = run_by_two(database, &[&ann, &bob]).with_env("COUNTERSIGN_ADMIN_GROUP", "operators");
+        let mut server = settings.start();
+        database.operate(&["group", "create", "operators"]);
+        let (mut first, mut second) = (Seat::of(&server, &ann), Seat::of(&server, &bob));
+        let is_in = |wallet: &Wallet| {
+            database.number(&format!("SELECT count(*) FROM group_wallets WHERE address = '{}'", wallet.address())) == 1
+        };
+        let (mut interrupted, mut changes) = (0, BTreeSet::new());
+        for round in 0..kills() {
+            let newcomer = Wallet::fresh();
+            let proposal = first.propose(&member("operators", &newcomer));
+            changes.insert(proposal.clone());
+            let begun = second.begin_second(&proposal);
+            let fields = begun.hidden.clone().with("signature", &bob.sign(&begun.text));
+            let request = second.browser.with_cookies(Request::form(&begun.action, &fields).header("Accept", "text/html"));
+            let (site, wait) = (server.site(), Duration::from_micros(u64::try_from(round * 1_700 % 12_000).unwrap()));
+            let sent = thread::spawn(move || site.try_send(&request));
+            thread::sleep(wait);
+            server.kill9();
+            let _ = sent.join().unwrap();
+            server.restart();
+            let state = state_of(database, &proposal);
+            assert_eq!(is_in(&newcomer), state == "done", "round {round}: {state}");
+            if state == "taken" {
+                interrupted += 1;
+                second.ask_second(&proposal).expect(409);
+                let minute = if database.is_postgres() { "interval '1 minute'" } else { "60000000" };
+                database.change(&format!("UPDATE proposals SET taken_at = taken_at - {minute}"));
+            }
+            if state != "done" {
+                let begun = second.begin_second(&proposal);
+                assert!(matches!(second.sign(&begun).status, 200 | 303), "round {round}: {state}");
+            }
+            assert!(is_in(&newcomer));
+            assert_eq!(state_of(database, &proposal), "done");
+            assert!((400..500).contains(&second.ask_second(&proposal).status) || !second.page(&format!("/admin/proposals/{proposal}")).contains("/admin/proposals/begin"));
+        }
+        let told = signed(database, "group_member_added");
+        let made: BTreeSet<String> = told.iter().filter_map(|one| Some(one["change"].as_str()?.to_owned())).collect();
+        assert_eq!((told.len(), made), (kills(), changes), "one event for each, and each for one");
+        println!("{} kills, {interrupted} between the signature and the change", kills());
+    }
+
+    /// The moment that a kill seldom hits: the proposal is taken, and nothing else happened.
+    fn k_08_a_proposal_that_nobody_finishes_waits_again_after_a_minute(database) {
+        let (ann, bob) = (Wallet::fresh(), Wallet::fresh());
+        let server = run_by_two(database, &[&ann, &bob]).start();
+        let things = Things::of(&server);
+        let (mut first, mut second) = (Seat::of(&server, &ann), Seat::of(&server, &bob));
+        let proposal = first.propose(&things.delete_client());
+        let path = format!("/admin/proposals/{proposal}");
+        let begun = second.begin_second(&proposal);
+        database.change(
+            "UPDATE proposals SET state = 'taken', taken_at = proposed_at, second_user_id = user_id, second_family = family, \
+             second_chain = chain, second_address = address, second_text = text, second_signature = signature",
+        );
+        assert!((400..500).contains(&second.sign(&begun).status), "somebody is carrying it out");
+        assert!(!second.page(&path).contains("/admin/proposals/begin"));
+        assert_eq!(events(database, "client_deleted"), 0);
+        let minute = if database.is_postgres() { "interval '1 minute'" } else { "60000000" };
+        database.change(&format!("UPDATE proposals SET taken_at = taken_at - {minute}"));
+        let begun = second.begin_second(&proposal);
+        assert!(matches!(second.sign(&begun).status, 200 | 303));
+        assert_eq!((events(database, "client_deleted"), state_of(database, &proposal).as_str()), (1, "done"));
     }
 
     /// Two people, or one in two browsers, sign the same proposal at the same moment on two replicas.

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use countersign_tests::server::{OPERATOR_SECRET, binary};
+use countersign_tests::server::{OPERATOR_SECRET, binary, project};
 use countersign_tests::{Database, Wallet, on_both};
 use serde_json::Value;
 
@@ -14,6 +14,14 @@ use crate::people::Ended;
 /// What the operator signed, of the one event of this kind that was made at the desk.
 fn signed_at_the_desk(database: &Database, kind: &str) -> Value {
     signed(database, kind).into_iter().find(|signed| !signed.is_null()).unwrap()
+}
+
+/// The same for somebody who has no secret.
+fn without_the_secret(database: &Database, public_url: &str, arguments: &[&str]) -> Ended {
+    let mut command = Command::new(binary());
+    command.current_dir(database.folder()).args(["event", "verify"]).args(arguments).env_clear();
+    command.env("COUNTERSIGN_DATABASE_URL", database.url()).env("COUNTERSIGN_PUBLIC_URL", public_url);
+    Ended::of(&command.output().unwrap())
 }
 
 /// `event verify` with nothing but the database, its secret and the name of the server: no other settings, no network.
@@ -79,6 +87,97 @@ on_both! {
         }
         println!("{found} alterations found");
         assert_eq!(verify(database, &url).code, 0);
+    }
+
+    /// Somebody with a copy of the database and the keys that the server publishes, and not its secret.
+    fn k_06_a_stranger_verifies_the_record_with_the_published_keys(database) {
+        let ann = Wallet::fresh();
+        let mut server = run_by(database, &[&ann]).start();
+        let things = Things::of(&server);
+        let mut seat = Seat::of(&server, &ann);
+        seat.make(&things.block_wallet("ticket 4711"));
+        wait_until_sealed(database, 1);
+        let keys = database.folder().join("jwks.json");
+        std::fs::write(&keys, server.get("/oauth/jwks").expect(200).text()).unwrap();
+        server.kill9();
+        let url = server.public_url.clone();
+        for entry in std::fs::read_dir(database.folder()).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.to_string_lossy().ends_with("secret") {
+                std::fs::remove_file(entry).unwrap();
+            }
+        }
+        assert_ne!(without_the_secret(database, &url, &[]).code, 0, "it needs keys");
+        let with_keys = ["--keys", keys.to_str().unwrap()];
+        let good = without_the_secret(database, &url, &with_keys);
+        assert!(good.code == 0 && good.out.contains("everything holds"), "{good:?}");
+        for (file, text) in [("none.json", "{\"keys\":[]}"), ("torn.json", "{\"keys\":"), ("events.json", "[]")] {
+            std::fs::write(database.folder().join(file), text).unwrap();
+            assert_eq!(without_the_secret(database, &url, &["--keys", file]).code, 2, "{file}");
+        }
+        let other = Database::sqlite().start();
+        std::fs::write(database.folder().join("other.json"), other.get("/oauth/jwks").expect(200).text()).unwrap();
+        let foreign = without_the_secret(database, &url, &["--keys", "other.json"]);
+        assert_eq!(foreign.code, 1, "{foreign:?}");
+        let altered = "UPDATE events SET signed = replace(signed, '4711', '4712') WHERE kind = 'wallet_blocked'";
+        database.change(altered);
+        assert_eq!(without_the_secret(database, &url, &with_keys).code, 1);
+    }
+
+    /// Right after the keys were replaced, a key that was withdrawn sealed the end; soon a new one does.
+    fn k_06_replacing_the_keys_at_once_breaks_no_record(database) {
+        let ann = Wallet::fresh();
+        let mut server = run_by(database, &[&ann]).start();
+        let things = Things::of(&server);
+        let mut seat = Seat::of(&server, &ann);
+        seat.make(&things.block_wallet("ticket 4711"));
+        wait_until_sealed(database, 1);
+        server.kill9();
+        let url = server.public_url.clone();
+        database.operate(&["key", "rotate", "--now", "--yes"]);
+        let before = verify(database, &url);
+        assert!(before.code == 0 && before.out.contains("a key that was withdrawn"), "{before:?}");
+        let sealed = database.number("SELECT count(*) FROM checkpoints");
+        end_leases(database);
+        server.restart();
+        wait_until_sealed(database, sealed + 1);
+        server.kill9();
+        let after = verify(database, &url);
+        assert!(after.code == 0 && !after.out.contains("a key that was withdrawn"), "{after:?}");
+    }
+
+    /// The commands of docs/desk.md, for somebody who has nothing but the events.
+    fn k_06_events_in_a_file_are_checked_by_the_commands_of_the_page(database) {
+        let ann = Wallet::fresh();
+        let server = run_by(database, &[&ann]).start();
+        let things = Things::of(&server);
+        let mut seat = Seat::of(&server, &ann);
+        for reason in ["ticket 4711", "Bär"] {
+            seat.make(&things.block_wallet(reason));
+        }
+        let page = std::fs::read_to_string(project().join("docs/desk.md")).unwrap();
+        let block = page.split("```sh\n").find(|block| block.contains("event list")).unwrap();
+        let commands = block.split_once("```").unwrap().0.replace("countersign ", "\"$COUNTERSIGN\" ");
+        let run = |commands: &str| {
+            let mut shell = database.operator(&[]);
+            let binary = shell.get_program().to_owned();
+            let environment: Vec<_> = shell.get_envs().map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned))).collect();
+            shell = Command::new("bash");
+            for (name, value) in environment {
+                match value {
+                    Some(value) => shell.env(name, value),
+                    None => shell.env_remove(name),
+                };
+            }
+            shell.current_dir(database.folder()).env("COUNTERSIGN", binary);
+            Ended::of(&shell.args(["-o", "pipefail", "-c", commands]).output().unwrap())
+        };
+        let good = run(&commands);
+        assert_eq!(good.code, 0, "{good:?}");
+        assert_eq!(good.out.matches("\"valid\":true").count() + good.out.matches("\"valid\": true").count(), 2, "{good:?}");
+        let altered = commands.replace("jq -c", "sed -i s/4711/4712/ events.json; jq -c");
+        assert_ne!(altered, commands);
+        let bad = run(&altered);
+        assert_ne!(bad.code, 0, "{bad:?}");
     }
 
     /// Whoever alters an event before it is sealed gets it sealed. Its signature shows it all the same.

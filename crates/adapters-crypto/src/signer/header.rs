@@ -18,7 +18,7 @@ pub(super) enum TokenType {
 impl TokenType {
     /// The `typ` of RFC 9068 section 2.1, RFC 7519 section 5.1, OpenID Connect Back-Channel Logout
     /// section 2.4, and RFC 8417 section 2.3; that of checkpoints is our own.
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Access => "at+jwt",
             Self::Id => "JWT",

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::end_session::end_sessions;
 use super::forget_person::forget_person;
-use super::proposals::forget_proposals_of;
+use super::proposals::{forget_proposals_of, fulfil};
 use super::record_event::record;
 use super::transaction::{Undone, all_or_nothing};
 use super::wallets::lock_user;
@@ -35,6 +35,8 @@ pub(crate) fn delete_account(connection: &mut PgConnection, command: &DeleteAcco
         end_sessions(connection, &EndSessions { user, event: None }).map_err(Undone::Failed)?;
         let reason = RevocationReason::AccountDeleted.name();
         EndGrants { user: id, now, reason }.execute(connection)?;
+        // The user may be one of the two who signed this.
+        fulfil(connection, event.as_deref().and_then(|event| event.signed.as_ref()))?;
         forget_proposals_of(connection, user)?;
         DeleteUser { user: id }.execute(connection)?;
         let events = forget_person(connection, user, pseudonym)?;

@@ -1,16 +1,17 @@
 //! Changes that wait for a second operator.
 
-use countersign_domain::desk::proposal::{Proposal, ProposalState};
+use countersign_domain::desk::proposal::{Proposal, ProposalState, given_up_before};
+use countersign_domain::event::{SecondSignature, Signed};
 use countersign_domain::id::{GrantId, UserId};
 use countersign_ports::{EndProposal, ProposalPage, PutProposal, TakeProposal};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::record_event::record;
 use super::transaction::{Undone, all_or_nothing};
-use crate::error::OpResult;
+use crate::error::{OpError, OpResult};
 use crate::rows::proposal::{NewProposal, ProposalRow, ProposalSql, proposal_columns};
 use crate::statement::statement;
 
@@ -40,7 +41,7 @@ pub(crate) fn list_proposals(connection: &mut PgConnection, page: ProposalPage) 
     Ok(proposals?)
 }
 
-/// Guards: it waits, expires later, and is another user's. Whoever loses looks again in a statement of its own,
+/// Guards: it waits, or nobody carried it out in time; it expires later, and is another user's. Whoever loses looks again in a statement of its own,
 /// which sees what the one before waited for.
 pub(crate) fn take_proposal(connection: &mut PgConnection, command: &TakeProposal) -> OpResult<bool> {
     let TakeProposal { id, now, user, signed } = command;
@@ -49,6 +50,7 @@ pub(crate) fn take_proposal(connection: &mut PgConnection, command: &TakeProposa
         now: *now,
         waiting: ProposalState::Waiting.name(),
         taken: ProposalState::Taken.name(),
+        given_up: given_up_before(*now),
         user: user.as_uuid(),
         family: &signed.account.family,
         chain: &signed.account.chain,
@@ -65,11 +67,19 @@ pub(crate) fn take_proposal(connection: &mut PgConnection, command: &TakeProposa
         .is_some_and(|(by, second)| by == *user && second == *signed))
 }
 
-/// Guard: it is in the state that the command names.
+/// Guards: it is in the state that the command names, and was signed as it says.
 pub(crate) fn end_proposal(connection: &mut PgConnection, command: &EndProposal) -> OpResult<bool> {
-    let EndProposal { id, from, to, event, .. } = command;
+    let EndProposal { id, now, from, to, signed, event } = command;
     all_or_nothing(connection, |connection| {
-        let end = End { id: id.as_uuid(), from: from.name(), to: to.name() };
+        let end = End {
+            id: id.as_uuid(),
+            from: from.name(),
+            to: to.name(),
+            waiting: ProposalState::Waiting.name(),
+            taken: ProposalState::Taken.name(),
+            given_up: given_up_before(*now),
+            signature: signed.as_ref().map(|signed| &*signed.signature),
+        };
         if end.execute(connection)? == 1 {
             record(connection, event.as_deref())?;
             return Ok(true);
@@ -86,6 +96,19 @@ pub(crate) fn forget_proposals(
 ) -> OpResult<u64> {
     let forgotten = Forget { before, limit: limit.into() }.execute(connection)?;
     Ok(u64::try_from(forgotten).unwrap_or(u64::MAX))
+}
+
+/// Says with an act that the proposal is carried out, if it is one that two signed. Guard: it is taken by this second
+/// signature, or was carried out by it. Otherwise the act must not be committed.
+pub(crate) fn fulfil(connection: &mut PgConnection, signed: Option<&Signed>) -> OpResult<()> {
+    let Some(SecondSignature { proposal, signature }) = signed.and_then(Signed::second) else {
+        return Ok(());
+    };
+    let (taken, done) = (ProposalState::Taken.name(), ProposalState::Done.name());
+    match (Fulfil { id: proposal.as_uuid(), signature, taken, done }).execute(connection)? {
+        0 => Err(OpError::ProposalTakenAway),
+        _ => Ok(()),
+    }
 }
 
 /// Forgets the proposals that a user signed, first or second.
@@ -121,6 +144,7 @@ statement! {
         now: OffsetDateTime as Timestamptz,
         waiting: &'static str as Text,
         taken: &'static str as Text,
+        given_up: OffsetDateTime as Timestamptz,
         user: Uuid as SqlUuid,
         family: &'a str as Text,
         chain: &'a str as Text,
@@ -129,17 +153,38 @@ statement! {
         signature: &'a str as Text,
     } = "\
         UPDATE proposals SET state = :taken, second_user_id = :user, second_family = :family, \
-          second_chain = :chain, second_address = :address, second_text = :text, second_signature = :signature \
-        WHERE id = :id AND state = :waiting AND expires_at > :now AND user_id <> :user"
+          second_chain = :chain, second_address = :address, second_text = :text, second_signature = :signature, \
+          taken_at = :now \
+        WHERE id = :id AND (state = :waiting OR (state = :taken AND taken_at <= :given_up)) \
+          AND expires_at > :now AND user_id <> :user"
 }
 
 statement! {
     /// One row if it was in the first state, none otherwise. Waits for another one who takes or ends it.
-    End {
+    End<'a> {
         id: Uuid as SqlUuid,
         from: &'static str as Text,
         to: &'static str as Text,
-    } = "UPDATE proposals SET state = :to WHERE id = :id AND state = :from"
+        waiting: &'static str as Text,
+        taken: &'static str as Text,
+        given_up: OffsetDateTime as Timestamptz,
+        signature: Option<&'a str> as Nullable<Text>,
+    } = "\
+        UPDATE proposals SET state = :to WHERE id = :id \
+          AND :from = CASE WHEN state = :taken AND taken_at <= :given_up THEN :waiting ELSE state END \
+          AND (:signature IS NULL OR second_signature = :signature)"
+}
+
+statement! {
+    /// One row if it is this signature's, none otherwise. Waits for another one who takes or ends it.
+    Fulfil<'a> {
+        id: Uuid as SqlUuid,
+        signature: &'a str as Text,
+        taken: &'static str as Text,
+        done: &'static str as Text,
+    } = "\
+        UPDATE proposals SET state = :done \
+        WHERE id = :id AND second_signature = :signature AND state IN (:taken, :done)"
 }
 
 statement! {

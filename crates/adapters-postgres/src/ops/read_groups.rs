@@ -6,6 +6,7 @@
 
 use countersign_domain::group::{GroupName, Membership};
 use countersign_domain::id::UserId;
+use countersign_ports::group_store::MOST_COUNTED;
 use countersign_ports::{CountedGroup, GroupMember, Member, MemberCursor};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
@@ -16,7 +17,8 @@ use crate::rows::group::{GroupRow, MemberUserRow, MemberWalletRow, MembershipRow
 use crate::statement::statement;
 
 pub(crate) fn find_group(connection: &mut PgConnection, name: &GroupName) -> OpResult<Option<CountedGroup>> {
-    let row: Option<GroupRow> = FindGroup { name: name.as_str() }.get_result(connection).optional()?;
+    let row: Option<GroupRow> =
+        FindGroup { name: name.as_str(), counted: COUNTED }.get_result(connection).optional()?;
     Ok(row.map(CountedGroup::try_from).transpose()?)
 }
 
@@ -27,7 +29,7 @@ pub(crate) fn list_groups(
 ) -> OpResult<Vec<CountedGroup>> {
     // Every name sorts after the empty one.
     let after = after.map_or("", GroupName::as_str);
-    let rows: Vec<GroupRow> = ListGroups { after, limit: limit.into() }.load(connection)?;
+    let rows: Vec<GroupRow> = ListGroups { after, counted: COUNTED, limit: limit.into() }.load(connection)?;
     let groups: Result<_, _> = rows.into_iter().map(CountedGroup::try_from).collect();
     Ok(groups?)
 }
@@ -67,22 +69,29 @@ pub(crate) fn memberships_of(connection: &mut PgConnection, user: UserId) -> OpR
     Ok(memberships?)
 }
 
+/// One more than is told exactly.
+const COUNTED: i64 = MOST_COUNTED.cast_signed() + 1;
+
 statement! {
-    FindGroup<'a> { name: &'a str as Text } -> (Text, Nullable<Text>, Timestamptz, BigInt, BigInt) = "\
+    FindGroup<'a> {
+        name: &'a str as Text,
+        counted: i64 as BigInt,
+    } -> (Text, Nullable<Text>, Timestamptz, BigInt, BigInt) = "\
         SELECT name, title, created_at, \
-          (SELECT count(*) FROM group_users WHERE group_name = name), \
-          (SELECT count(*) FROM group_wallets WHERE group_name = name) \
+          (SELECT count(*) FROM (SELECT 1 FROM group_users WHERE group_name = user_groups.name LIMIT :counted) AS found), \
+          (SELECT count(*) FROM (SELECT 1 FROM group_wallets WHERE group_name = user_groups.name LIMIT :counted) AS found) \
         FROM user_groups WHERE name = :name"
 }
 
 statement! {
     ListGroups<'a> {
         after: &'a str as Text,
+        counted: i64 as BigInt,
         limit: i64 as BigInt,
     } -> (Text, Nullable<Text>, Timestamptz, BigInt, BigInt) = "\
         SELECT name, title, created_at, \
-          (SELECT count(*) FROM group_users WHERE group_name = name), \
-          (SELECT count(*) FROM group_wallets WHERE group_name = name) \
+          (SELECT count(*) FROM (SELECT 1 FROM group_users WHERE group_name = user_groups.name LIMIT :counted) AS found), \
+          (SELECT count(*) FROM (SELECT 1 FROM group_wallets WHERE group_name = user_groups.name LIMIT :counted) AS found) \
         FROM user_groups WHERE name > :after ORDER BY name LIMIT :limit"
 }
 

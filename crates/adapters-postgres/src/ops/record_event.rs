@@ -6,21 +6,25 @@ use diesel::prelude::*;
 use diesel::sql_types::Uuid as SqlUuid;
 use uuid::Uuid;
 
+use super::proposals::fulfil;
 use crate::error::OpResult;
 use crate::rows::event::NewEvent;
 use crate::statement::statement;
 
 /// Returns whether the event is stored now.
 pub(crate) fn record_event(connection: &mut PgConnection, event: &Event) -> OpResult<bool> {
-    Ok(connection.transaction(|connection| record(connection, Some(event)))?)
+    connection.transaction(|connection| Ok(store(connection, NewEvent::of(event))?))
 }
 
-/// Records the event of an act, in the transaction of the act. Returns whether it is stored now.
+/// Records the event of an act, in the transaction of the act. Returns whether it is stored now. If two signed the act,
+/// their proposal is done with it.
 ///
 /// A repeat of the act may come while its event is being sealed. It waits until that is done, and is then
 /// stored; only the next statement sees that it was sealed.
-pub(crate) fn record(connection: &mut PgConnection, event: Option<&Event>) -> QueryResult<bool> {
-    event.map_or(Ok(false), |event| store(connection, NewEvent::of(event)))
+pub(crate) fn record(connection: &mut PgConnection, event: Option<&Event>) -> OpResult<bool> {
+    let Some(event) = event else { return Ok(false) };
+    fulfil(connection, event.signed.as_ref())?;
+    Ok(store(connection, NewEvent::of(event))?)
 }
 
 /// The same for an event about this user, unless it is about somebody already.
@@ -28,8 +32,10 @@ pub(crate) fn record_about(
     connection: &mut PgConnection,
     event: Option<&Event>,
     user: UserId,
-) -> QueryResult<bool> {
-    event.map_or(Ok(false), |event| store(connection, NewEvent::of(event).about(user)))
+) -> OpResult<bool> {
+    let Some(event) = event else { return Ok(false) };
+    fulfil(connection, event.signed.as_ref())?;
+    Ok(store(connection, NewEvent::of(event).about(user))?)
 }
 
 fn store(connection: &mut PgConnection, event: NewEvent<'_>) -> QueryResult<bool> {

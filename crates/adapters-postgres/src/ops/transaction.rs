@@ -58,6 +58,12 @@ pub(crate) enum Undone<T> {
     Failed(OpError),
 }
 
+impl<T> From<OpError> for Undone<T> {
+    fn from(error: OpError) -> Self {
+        Self::Failed(error)
+    }
+}
+
 impl<T> From<diesel::result::Error> for Undone<T> {
     fn from(error: diesel::result::Error) -> Self {
         Self::Failed(error.into())

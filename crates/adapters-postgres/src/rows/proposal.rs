@@ -30,6 +30,7 @@ row! {
         second_address: Option<&'a str> as Nullable<Text>,
         second_text: Option<&'a str> as Nullable<Text>,
         second_signature: Option<&'a str> as Nullable<Text>,
+        taken_at: Option<OffsetDateTime> as Nullable<Timestamptz>,
         proposed_at: OffsetDateTime as Timestamptz,
         expires_at: OffsetDateTime as Timestamptz,
         state: &'static str as Text,
@@ -56,6 +57,7 @@ impl<'a> NewProposal<'a> {
             second_address: account.map(|account| &*account.address),
             second_text: second.as_ref().map(|(_, signed)| &*signed.text),
             second_signature: second.as_ref().map(|(_, signed)| &*signed.signature),
+            taken_at: proposal.taken_at,
             proposed_at: proposal.proposed_at,
             expires_at: proposal.expires_at,
             state: proposal.state.name(),
@@ -67,13 +69,15 @@ impl<'a> NewProposal<'a> {
 macro_rules! proposal_columns {
     () => {
         "id, user_id, wallets, family, chain, address, text, signature, second_user_id, second_family, \
-        second_chain, second_address, second_text, second_signature, proposed_at, expires_at, state"
+        second_chain, second_address, second_text, second_signature, taken_at, proposed_at, \
+        expires_at, state"
     };
 }
 pub(crate) use proposal_columns;
 
 /// The SQL types of [`ProposalRow`].
-pub(crate) type ProposalSql = (SqlUuid, SqlUuid, Text, FirstSql, SecondSql, Timestamptz, Timestamptz, Text);
+pub(crate) type ProposalSql =
+    (SqlUuid, SqlUuid, Text, FirstSql, SecondSql, Nullable<Timestamptz>, Timestamptz, Timestamptz, Text);
 
 type FirstSql = (Text, Text, Text, Text, Text);
 
@@ -88,6 +92,7 @@ pub(crate) struct ProposalRow {
     wallets: String,
     first: FirstRow,
     second: SecondRow,
+    taken_at: Option<OffsetDateTime>,
     proposed_at: OffsetDateTime,
     expires_at: OffsetDateTime,
     state: String,
@@ -137,6 +142,7 @@ impl TryFrom<ProposalRow> for Proposal {
             wallets: from_lines(&row.wallets).map(wallet).collect::<Result<_, _>>()?,
             first,
             second,
+            taken_at: row.taken_at,
             proposed_at: row.proposed_at,
             expires_at: row.expires_at,
             state: ProposalState::parse(&row.state).ok_or_else(|| at.impossible("state"))?,

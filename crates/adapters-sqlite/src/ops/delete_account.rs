@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{Binary, Text};
 
 use super::forget_person::forget_person;
-use super::proposals::forget_proposals_of;
+use super::proposals::{forget_proposals_of, fulfil};
 use super::record_event::record;
 use super::remove_email::{RemoveEmail, remove_email};
 use super::sessions;
@@ -40,6 +40,8 @@ pub(crate) fn delete_account(
     remove_email(connection, &RemoveEmail { user: command.user })?;
     BlockWallets { user: id, ethereum: chain_of_old_wallet("eip155") }.execute(connection)?;
     diesel::delete(wallets::table.filter(wallets::user_id.eq(id))).execute(connection)?;
+    // The user may be one of the two who signed this.
+    fulfil(connection, command.event.as_deref().and_then(|event| event.signed.as_ref()))?;
     forget_proposals_of(connection, command.user)?;
     let deleted = diesel::delete(users::table.find(id)).execute(connection)?;
     let events = forget_person(connection, command.user, command.pseudonym)?;

@@ -1,10 +1,11 @@
 //! Changes that wait for a second operator.
 
-use countersign_domain::desk::proposal::{Proposal, ProposalState};
+use countersign_domain::desk::proposal::{Proposal, ProposalState, given_up_before};
+use countersign_domain::event::{SecondSignature, Signed};
 use countersign_domain::id::{GrantId, UserId};
 use countersign_ports::{EndProposal, ProposalPage, PutProposal, TakeProposal};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use time::OffsetDateTime;
 
 use super::record_event::record;
@@ -54,7 +55,7 @@ pub(crate) fn list_proposals(
     rows.into_iter().map(Proposal::try_from).collect()
 }
 
-/// Guards: it waits, expires later, and is another user's.
+/// Guards: it waits, or nobody carried it out in time; it expires later, and is another user's.
 pub(crate) fn take_proposal(
     connection: &mut SqliteConnection,
     command: &TakeProposal,
@@ -66,6 +67,7 @@ pub(crate) fn take_proposal(
         now: micros(*now),
         waiting: ProposalState::Waiting.name(),
         taken: ProposalState::Taken.name(),
+        given_up: micros(given_up_before(*now)),
         user: by.as_bytes(),
         family: &signed.account.family,
         chain: &signed.account.chain,
@@ -82,14 +84,22 @@ pub(crate) fn take_proposal(
         .is_some_and(|(by, second)| by == *user && second == *signed))
 }
 
-/// Guard: it is in the state that the command names.
+/// Guards: it is in the state that the command names, and was signed as it says.
 pub(crate) fn end_proposal(
     connection: &mut SqliteConnection,
     command: &EndProposal,
 ) -> Result<bool, SqliteError> {
-    let EndProposal { id, from, to, event, .. } = command;
+    let EndProposal { id, now, from, to, signed, event } = command;
     let uuid = id.as_uuid();
-    let end = End { id: uuid.as_bytes(), from: from.name(), to: to.name() };
+    let end = End {
+        id: uuid.as_bytes(),
+        from: from.name(),
+        to: to.name(),
+        waiting: ProposalState::Waiting.name(),
+        taken: ProposalState::Taken.name(),
+        given_up: micros(given_up_before(*now)),
+        signature: signed.as_ref().map(|signed| &*signed.signature),
+    };
     if end.execute(connection)? == 1 {
         record(connection, event.as_deref())?;
         return Ok(true);
@@ -105,6 +115,20 @@ pub(crate) fn forget_proposals(
     let ForgetProposals { before, limit } = command;
     let forgotten = Forget { before: micros(*before), limit: (*limit).into() }.execute(connection)?;
     Ok(u64::try_from(forgotten).unwrap_or(u64::MAX))
+}
+
+/// Says with an act that the proposal is carried out, if it is one that two signed. Guard: it is taken by this second
+/// signature, or was carried out by it. Otherwise the act must not be committed.
+pub(crate) fn fulfil(connection: &mut SqliteConnection, signed: Option<&Signed>) -> Result<(), SqliteError> {
+    let Some(SecondSignature { proposal, signature }) = signed.and_then(Signed::second) else {
+        return Ok(());
+    };
+    let id = proposal.as_uuid();
+    let (taken, done) = (ProposalState::Taken.name(), ProposalState::Done.name());
+    match (Fulfil { id: id.as_bytes(), signature, taken, done }).execute(connection)? {
+        0 => Err(SqliteError::ProposalTakenAway),
+        _ => Ok(()),
+    }
 }
 
 /// Forgets the proposals that a user signed, first or second.
@@ -147,6 +171,7 @@ statement! {
         now: i64 as BigInt,
         waiting: &'static str as Text,
         taken: &'static str as Text,
+        given_up: i64 as BigInt,
         user: &'a [u8] as Binary,
         family: &'a str as Text,
         chain: &'a str as Text,
@@ -155,8 +180,10 @@ statement! {
         signature: &'a str as Text,
     } = "\
         UPDATE proposals SET state = :taken, second_user_id = :user, second_family = :family, \
-        second_chain = :chain, second_address = :address, second_text = :text, second_signature = :signature \
-        WHERE id = :id AND state = :waiting AND expires_at > :now AND user_id <> :user"
+        second_chain = :chain, second_address = :address, second_text = :text, second_signature = :signature, \
+        taken_at = :now \
+        WHERE id = :id AND (state = :waiting OR (state = :taken AND taken_at <= :given_up)) \
+        AND expires_at > :now AND user_id <> :user"
 }
 
 statement! {
@@ -165,7 +192,26 @@ statement! {
         id: &'a [u8] as Binary,
         from: &'static str as Text,
         to: &'static str as Text,
-    } = "UPDATE proposals SET state = :to WHERE id = :id AND state = :from"
+        waiting: &'static str as Text,
+        taken: &'static str as Text,
+        given_up: i64 as BigInt,
+        signature: Option<&'a str> as Nullable<Text>,
+    } = "\
+        UPDATE proposals SET state = :to WHERE id = :id \
+        AND :from = CASE WHEN state = :taken AND taken_at <= :given_up THEN :waiting ELSE state END \
+        AND (:signature IS NULL OR second_signature = :signature)"
+}
+
+statement! {
+    /// One row if it is this signature's, none otherwise.
+    Fulfil<'a> {
+        id: &'a [u8] as Binary,
+        signature: &'a str as Text,
+        taken: &'static str as Text,
+        done: &'static str as Text,
+    } = "\
+        UPDATE proposals SET state = :done \
+        WHERE id = :id AND second_signature = :signature AND state IN (:taken, :done)"
 }
 
 statement! {
@@ -194,7 +240,9 @@ mod tests {
         let (_folder, mut connection) = database();
         let connection = &mut connection;
         finds_rows_by_keys(connection, FindProposal { id: &[] });
-        finds_rows_by_keys(connection, End { id: &[], from: "waiting", to: "withdrawn" });
+        let (from, to, waiting, taken, signature) = ("waiting", "withdrawn", "waiting", "taken", None);
+        finds_rows_by_keys(connection, End { id: &[], from, to, waiting, taken, given_up: 1, signature });
+        finds_rows_by_keys(connection, Fulfil { id: &[], signature: "0x", taken, done: "done" });
         finds_rows_by_keys(connection, Forget { before: 1, limit: 10 });
         finds_rows_by_keys(connection, ForgetOf { user: &[] });
         let page = steps(connection, ListProposals { before: &[], limit: 10 });

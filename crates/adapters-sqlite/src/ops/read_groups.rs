@@ -6,6 +6,7 @@ use countersign_domain::admission::Standing;
 use countersign_domain::group::{GroupName, Membership};
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
+use countersign_ports::group_store::MOST_COUNTED;
 use countersign_ports::{CountedGroup, GroupMember, Member, MemberCursor};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
@@ -19,7 +20,8 @@ pub(crate) fn find_group(
     connection: &mut SqliteConnection,
     name: &GroupName,
 ) -> Result<Option<CountedGroup>, SqliteError> {
-    let row: Option<GroupRow> = FindGroup { name: name.as_str() }.get_result(connection).optional()?;
+    let row: Option<GroupRow> =
+        FindGroup { name: name.as_str(), counted: COUNTED }.get_result(connection).optional()?;
     row.map(CountedGroup::try_from).transpose()
 }
 
@@ -30,7 +32,7 @@ pub(crate) fn list_groups(
 ) -> Result<Vec<CountedGroup>, SqliteError> {
     // Every name sorts after the empty one.
     let after = after.map_or("", GroupName::as_str);
-    let rows: Vec<GroupRow> = ListGroups { after, limit: limit.into() }.load(connection)?;
+    let rows: Vec<GroupRow> = ListGroups { after, counted: COUNTED, limit: limit.into() }.load(connection)?;
     rows.into_iter().map(CountedGroup::try_from).collect()
 }
 
@@ -93,24 +95,29 @@ pub(crate) fn groups_of(
     group_names(names.as_deref())
 }
 
+/// One more than is told exactly.
+const COUNTED: i64 = MOST_COUNTED.cast_signed() + 1;
+
 statement! {
     FindGroup<'a> {
         name: &'a str as Text,
+        counted: i64 as BigInt,
     } -> (Text, Nullable<Text>, BigInt, BigInt, BigInt) = "\
         SELECT name, title, created_at, \
-        (SELECT count(*) FROM group_users WHERE group_name = name), \
-        (SELECT count(*) FROM group_wallets WHERE group_name = name) \
+        (SELECT count(*) FROM (SELECT 1 FROM group_users WHERE group_name = user_groups.name LIMIT :counted)), \
+        (SELECT count(*) FROM (SELECT 1 FROM group_wallets WHERE group_name = user_groups.name LIMIT :counted)) \
         FROM user_groups WHERE name = :name"
 }
 
 statement! {
     ListGroups<'a> {
         after: &'a str as Text,
+        counted: i64 as BigInt,
         limit: i64 as BigInt,
     } -> (Text, Nullable<Text>, BigInt, BigInt, BigInt) = "\
         SELECT name, title, created_at, \
-        (SELECT count(*) FROM group_users WHERE group_name = name), \
-        (SELECT count(*) FROM group_wallets WHERE group_name = name) \
+        (SELECT count(*) FROM (SELECT 1 FROM group_users WHERE group_name = user_groups.name LIMIT :counted)), \
+        (SELECT count(*) FROM (SELECT 1 FROM group_wallets WHERE group_name = user_groups.name LIMIT :counted)) \
         FROM user_groups WHERE name > :after ORDER BY name LIMIT :limit"
 }
 
@@ -195,8 +202,8 @@ mod tests {
         let (_folder, mut connection) = database();
         let connection = &mut connection;
         let (group, family, address, user, limit) = ("a", "b", "c", &[][..], 10);
-        finds_rows_by_keys(connection, FindGroup { name: group });
-        finds_rows_by_keys(connection, ListGroups { after: "", limit });
+        finds_rows_by_keys(connection, FindGroup { name: group, counted: COUNTED });
+        finds_rows_by_keys(connection, ListGroups { after: "", counted: COUNTED, limit });
         finds_rows_by_keys(connection, MemberUsers { group, after: user, limit });
         finds_rows_by_keys(connection, MemberWallets { group, family, address, limit });
         finds_rows_by_keys(connection, MembershipsOf { user });

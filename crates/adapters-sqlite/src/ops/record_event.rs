@@ -4,6 +4,7 @@ use countersign_domain::event::Event;
 use countersign_domain::id::UserId;
 use diesel::prelude::*;
 
+use super::proposals::fulfil;
 use crate::error::SqliteError;
 use crate::rows::event::NewEvent;
 use crate::statement::statement;
@@ -20,9 +21,11 @@ pub(crate) fn record_event(
     Ok(StoreEvent { event: NewEvent::of(event) }.execute(connection)? == 1)
 }
 
-/// Stores the event of an operation that was carried out, if it has one.
+/// Stores the event of an operation that was carried out, if it has one. If two signed it, their proposal is done with
+/// it.
 pub(crate) fn record(connection: &mut SqliteConnection, event: Option<&Event>) -> Result<(), SqliteError> {
     if let Some(event) = event {
+        fulfil(connection, event.signed.as_ref())?;
         StoreEvent { event: NewEvent::of(event) }.execute(connection)?;
     }
     Ok(())
@@ -35,6 +38,7 @@ pub(crate) fn record_about(
     user: UserId,
 ) -> Result<(), SqliteError> {
     if let Some(event) = event {
+        fulfil(connection, event.signed.as_ref())?;
         StoreEvent { event: NewEvent::of(event).about(user) }.execute(connection)?;
     }
     Ok(())

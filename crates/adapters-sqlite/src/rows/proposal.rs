@@ -27,6 +27,7 @@ row! {
         second_address: Option<&'a str> as Nullable<Text>,
         second_text: Option<&'a str> as Nullable<Text>,
         second_signature: Option<&'a str> as Nullable<Text>,
+        taken_at: Option<i64> as Nullable<BigInt>,
         proposed_at: i64 as BigInt,
         expires_at: i64 as BigInt,
         state: &'static str as Text,
@@ -53,6 +54,7 @@ impl<'a> NewProposal<'a> {
             second_address: account.map(|account| &*account.address),
             second_text: second.as_ref().map(|(_, signed)| &*signed.text),
             second_signature: second.as_ref().map(|(_, signed)| &*signed.signature),
+            taken_at: proposal.taken_at.map(micros),
             proposed_at: micros(proposal.proposed_at),
             expires_at: micros(proposal.expires_at),
             state: proposal.state.name(),
@@ -64,13 +66,15 @@ impl<'a> NewProposal<'a> {
 macro_rules! proposal_columns {
     () => {
         "id, user_id, wallets, family, chain, address, text, signature, second_user_id, second_family, \
-        second_chain, second_address, second_text, second_signature, proposed_at, expires_at, state"
+        second_chain, second_address, second_text, second_signature, taken_at, proposed_at, \
+        expires_at, state"
     };
 }
 pub(crate) use proposal_columns;
 
 /// The SQL types of [`ProposalRow`].
-pub(crate) type ProposalSql = (Binary, Binary, Text, FirstSql, SecondSql, BigInt, BigInt, Text);
+pub(crate) type ProposalSql =
+    (Binary, Binary, Text, FirstSql, SecondSql, Nullable<BigInt>, BigInt, BigInt, Text);
 
 type FirstSql = (Text, Text, Text, Text, Text);
 
@@ -85,6 +89,7 @@ pub(crate) struct ProposalRow {
     wallets: String,
     first: FirstRow,
     second: SecondRow,
+    taken_at: Option<i64>,
     proposed_at: i64,
     expires_at: i64,
     state: String,
@@ -134,6 +139,7 @@ impl TryFrom<ProposalRow> for Proposal {
             wallets: from_lines(&row.wallets).map(wallet).collect::<Result<_, _>>()?,
             first,
             second,
+            taken_at: row.taken_at.map(|taken_at| at.time("taken_at", taken_at)).transpose()?,
             proposed_at: at.time("proposed_at", row.proposed_at)?,
             expires_at: at.time("expires_at", row.expires_at)?,
             state: ProposalState::parse(&row.state).ok_or_else(|| at.impossible("state"))?,

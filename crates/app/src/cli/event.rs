@@ -51,6 +51,10 @@ pub(crate) enum EventCommand {
         /// wrote.
         #[arg(long, value_name = "FILE")]
         against: Option<PathBuf>,
+        /// Verify with these public keys, not with the server's secret: a file with what the server publishes
+        /// at `/oauth/jwks`, or did.
+        #[arg(long, value_name = "FILE")]
+        keys: Option<PathBuf>,
         #[command(flatten)]
         output: OutputChoice,
     },
@@ -144,6 +148,7 @@ Examples:
   countersign event checkpoints --output json > /mnt/elsewhere/checkpoints.json
   countersign event verify
   countersign event verify --against /mnt/elsewhere/checkpoints.json
+  countersign event verify --keys jwks.json
 
 Exit code: 0 everything holds, 1 something does not, 2 bad usage.";
 

@@ -110,7 +110,7 @@ impl AccountStore for MemoryStorage {
 
     async fn delete_account(&self, command: DeleteAccount) -> Result<bool, StoreError> {
         let DeleteAccount { user, now, pseudonym, event } = command;
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(event.as_deref())?;
         tables.block_wallets_instead(user);
         let Tables { users, untold, wallets, grants, consents, sessions, emails, group_users, .. } =
             &mut *tables;
@@ -132,6 +132,7 @@ impl AccountStore for MemoryStorage {
         tables.forget_proposals_of(user);
         let events = tables.forget_person(user, pseudonym);
         if let Some(event) = event.filter(|_| is_deleted) {
+            tables.fulfil(event.signed.as_ref());
             let mut event = Box::new(event.forgetting(pseudonym));
             event.details = event.details.number("events", events);
             tables.record(Some(event));

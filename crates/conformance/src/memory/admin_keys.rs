@@ -13,7 +13,7 @@ use super::MemoryStorage;
 #[async_trait]
 impl AdminKeyStore for MemoryStorage {
     async fn create_admin_key(&self, command: CreateAdminKey) -> Result<AdminKeyCreated, StoreError> {
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(command.event.as_deref())?;
         let key = command.key;
         if tables.admin_keys.contains_key(&key.id) {
             return Ok(AdminKeyCreated::Stored);
@@ -27,7 +27,7 @@ impl AdminKeyStore for MemoryStorage {
     }
 
     async fn revoke_admin_key(&self, command: RevokeAdminKey) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(command.event.as_deref())?;
         let key = tables.admin_keys.get_mut(&command.id).filter(|key| key.revoked_at.is_none());
         let Some(key) = key else { return Ok(false) };
         key.revoked_at = Some(command.now);

@@ -24,7 +24,7 @@ pub(super) struct BlockedRow {
 #[async_trait]
 impl BlockStore for MemoryStorage {
     async fn put_block(&self, command: PutBlock) -> Result<BlockPut, StoreError> {
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(command.event.as_deref())?;
         let PutBlock { who, block, event } = command;
         let present = match &who {
             Blocked::User(user) if !tables.users.contains_key(user) => return Ok(BlockPut::UserUnknown),
@@ -51,7 +51,7 @@ impl BlockStore for MemoryStorage {
     }
 
     async fn remove_block(&self, command: RemoveBlock) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(command.event.as_deref())?;
         let is_removed = match &command.who {
             Blocked::User(user) => tables.blocked_users.remove(user).is_some(),
             Blocked::Wallet(wallet) => tables.blocked_wallets.remove(&key_of(wallet)).is_some(),
@@ -63,7 +63,7 @@ impl BlockStore for MemoryStorage {
     }
 
     async fn end_access(&self, command: EndAccess) -> Result<AccessEnded, StoreError> {
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(command.event.as_deref())?;
         let Tables { grants, sessions, .. } = &mut *tables;
         let is_theirs = |user: UserId, account: &WalletAccount| match &command.who {
             Blocked::User(blocked) => *blocked == user,

@@ -1,8 +1,10 @@
 //! What the desk keeps: proposals, what happened on which day, and replicas.
 
+use std::sync::MutexGuard;
+
 use async_trait::async_trait;
 use countersign_domain::desk::proposal::{Proposal, ProposalState};
-use countersign_domain::event::Event;
+use countersign_domain::event::{Event, SecondSignature, Signed};
 use countersign_domain::id::{GrantId, UserId};
 use countersign_ports::{
     DayCount, DeskStore, EndProposal, ProposalPage, PutProposal, Replica, StoreError, TakeProposal,
@@ -14,7 +16,7 @@ use super::{MemoryStorage, Tables, count, count_of};
 #[async_trait]
 impl DeskStore for MemoryStorage {
     async fn put_proposal(&self, command: PutProposal) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(command.event.as_deref())?;
         let PutProposal { proposal, event } = command;
         if let Some(present) = tables.proposals.get(&proposal.id) {
             return Ok(present.user == proposal.user && present.first == proposal.first);
@@ -41,17 +43,19 @@ impl DeskStore for MemoryStorage {
         let Some(proposal) = tables.proposals.get_mut(&id) else { return Ok(false) };
         let second = Some((user, signed));
         if proposal.waits(now) && proposal.user != user {
-            (proposal.state, proposal.second) = (ProposalState::Taken, second);
+            (proposal.state, proposal.second, proposal.taken_at) = (ProposalState::Taken, second, Some(now));
             return Ok(true);
         }
         Ok(proposal.state == ProposalState::Taken && proposal.second == second)
     }
 
     async fn end_proposal(&self, command: EndProposal) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
-        let EndProposal { id, from, to, event, .. } = command;
+        let mut tables = self.tables_for(command.event.as_deref())?;
+        let EndProposal { id, now, from, to, signed, event } = command;
         let Some(proposal) = tables.proposals.get_mut(&id) else { return Ok(false) };
-        if proposal.state != from {
+        let second = proposal.second.as_ref().map(|(_, second)| &second.signature);
+        let is_its = signed.is_none_or(|signed| second == Some(&signed.signature));
+        if proposal.state_at(now) != from || !is_its {
             return Ok(proposal.state == to);
         }
         proposal.state = to;
@@ -115,7 +119,37 @@ impl DeskStore for MemoryStorage {
     }
 }
 
+impl MemoryStorage {
+    /// The tables, for an act with this event. Fails if two signed it and the proposal is not the second's any more.
+    pub(super) fn tables_for(&self, event: Option<&Event>) -> Result<MutexGuard<'_, Tables>, StoreError> {
+        let tables = self.tables();
+        let signed = event.and_then(|event| event.signed.as_ref());
+        match signed.and_then(Signed::second) {
+            Some(second) if !tables.is_of(second) => {
+                Err(StoreError::Failed("proposal is no longer this signature's".into()))
+            }
+            Some(_) | None => Ok(tables),
+        }
+    }
+}
+
 impl Tables {
+    /// Is a proposal being carried out by this signature, or was it?
+    fn is_of(&self, SecondSignature { proposal, signature }: &SecondSignature) -> bool {
+        self.proposals.get(proposal).is_some_and(|proposal| {
+            matches!(proposal.state, ProposalState::Taken | ProposalState::Done)
+                && proposal.second.as_ref().is_some_and(|(_, second)| second.signature == *signature)
+        })
+    }
+
+    /// Says that the proposal of an act is carried out.
+    pub(super) fn fulfil(&mut self, signed: Option<&Signed>) {
+        let Some(second) = signed.and_then(Signed::second) else { return };
+        if let Some(proposal) = self.proposals.get_mut(&second.proposal) {
+            proposal.state = ProposalState::Done;
+        }
+    }
+
     /// Adds to what is counted already.
     pub(super) fn add_day_counts(&mut self, counts: Vec<DayCount>) {
         for counted in counts {

@@ -138,6 +138,7 @@ impl Tables {
         if self.all_events().any(|known| known.id == event.id) {
             return false;
         }
+        self.fulfil(event.signed.as_ref());
         self.fresh_events.insert(event.id, *event);
         true
     }

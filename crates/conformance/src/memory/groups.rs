@@ -7,6 +7,7 @@ use countersign_domain::admission::Standing;
 use countersign_domain::group::{Group, GroupName, Membership, Through};
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
+use countersign_ports::group_store::MOST_COUNTED;
 use countersign_ports::{
     ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupChange, GroupCreated, GroupMember, GroupStore,
     IfGroupUnchanged, Member, MemberAdded, MemberCursor, RetitleGroup, StoreError,
@@ -26,7 +27,7 @@ pub(super) struct MemberRow {
 #[async_trait]
 impl GroupStore for MemoryStorage {
     async fn create_group(&self, command: CreateGroup) -> Result<GroupCreated, StoreError> {
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(command.event.as_deref())?;
         let group = command.group;
         if let Some(present) = tables.groups.get(&group.name) {
             let is_repeated = present.created_at == group.created_at;
@@ -38,15 +39,19 @@ impl GroupStore for MemoryStorage {
     }
 
     async fn retitle_group(&self, command: RetitleGroup) -> Result<bool, StoreError> {
-        Ok(self.tables().retitle_group(command))
+        Ok(self.tables_for(command.event.as_deref())?.retitle_group(command))
     }
 
     async fn delete_group(&self, command: DeleteGroup) -> Result<bool, StoreError> {
-        Ok(self.tables().delete_group(command))
+        Ok(self.tables_for(command.event.as_deref())?.delete_group(command))
     }
 
     async fn if_group_unchanged(&self, command: IfGroupUnchanged) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
+        let event = match &command.change {
+            GroupChange::Retitle(change) => &change.event,
+            GroupChange::Delete(change) => &change.event,
+        };
+        let mut tables = self.tables_for(event.as_deref())?;
         let name = command.read.group.name.clone();
         if tables.groups.get(&name).map(|group| tables.counted(group)) != Some(command.read) {
             return Ok(false);
@@ -73,7 +78,7 @@ impl GroupStore for MemoryStorage {
     }
 
     async fn add_member(&self, command: ChangeMember) -> Result<MemberAdded, StoreError> {
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(command.event.as_deref())?;
         let ChangeMember { group, member, now, event } = command;
         if !tables.groups.contains_key(&group) {
             return Ok(MemberAdded::GroupUnknown);
@@ -100,7 +105,7 @@ impl GroupStore for MemoryStorage {
     }
 
     async fn remove_member(&self, command: ChangeMember) -> Result<bool, StoreError> {
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(command.event.as_deref())?;
         let is_removed = match command.member {
             Member::User(user) => tables.group_users.remove(&(command.group, user)).is_some(),
             Member::Wallet(wallet) => {
@@ -191,7 +196,8 @@ impl Tables {
     fn counted(&self, group: &Group) -> CountedGroup {
         let users = self.group_users.keys().filter(|(of, _)| *of == group.name).count();
         let wallets = self.group_wallets.keys().filter(|(of, _)| *of == group.name).count();
-        CountedGroup { group: group.clone(), users: count_of(users), wallets: count_of(wallets) }
+        let up_to_one_more = |members: usize| count_of(members).min(MOST_COUNTED + 1);
+        CountedGroup { group: group.clone(), users: up_to_one_more(users), wallets: up_to_one_more(wallets) }
     }
 
     /// The ways in which a user is in groups. Both tables are in the order of the answer already.

@@ -13,7 +13,7 @@ use super::{MemoryStorage, Tables};
 #[async_trait]
 impl ResourceStore for MemoryStorage {
     async fn create_resource(&self, command: CreateResource) -> Result<ResourceCreated, StoreError> {
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(command.event.as_deref())?;
         let resource = command.resource;
         if let Some(present) = tables.resources.get(&resource.uri) {
             return Ok(if *present == resource {
@@ -31,18 +31,22 @@ impl ResourceStore for MemoryStorage {
     }
 
     async fn update_resource(&self, command: UpdateResource) -> Result<ResourceUpdated, StoreError> {
-        Ok(self.tables().update_resource(command))
+        Ok(self.tables_for(command.event.as_deref())?.update_resource(command))
     }
 
     async fn delete_resource(&self, command: DeleteResource) -> Result<bool, StoreError> {
-        Ok(self.tables().delete_resource(command))
+        Ok(self.tables_for(command.event.as_deref())?.delete_resource(command))
     }
 
     async fn if_resource_unchanged(
         &self,
         command: IfResourceUnchanged,
     ) -> Result<ResourceUpdated, StoreError> {
-        let mut tables = self.tables();
+        let event = match &command.change {
+            DeclarationChange::Update(change) => &change.event,
+            DeclarationChange::Delete(change) => &change.event,
+        };
+        let mut tables = self.tables_for(event.as_deref())?;
         if tables.resources.get(&command.read.uri) != Some(&command.read) {
             return Ok(ResourceUpdated::Unknown);
         }

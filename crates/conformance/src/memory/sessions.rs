@@ -105,7 +105,7 @@ impl SessionStore for MemoryStorage {
 
     async fn end_sessions(&self, command: EndSessions) -> Result<u64, StoreError> {
         let EndSessions { user, event } = command;
-        let mut tables = self.tables();
+        let mut tables = self.tables_for(event.as_deref())?;
         let before = tables.sessions.len();
         tables.sessions.retain(|_, session| session.user != user);
         let ended = count_of(before - tables.sessions.len());

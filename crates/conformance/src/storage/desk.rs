@@ -4,13 +4,14 @@ use std::net::Ipv6Addr;
 use std::ops::AsyncFn;
 use std::sync::Arc;
 
-use countersign_domain::desk::proposal::{Proposal, ProposalState};
-use countersign_domain::event::{ChangeSignature, Event, EventKind};
+use countersign_domain::desk::proposal::{LIFETIME, Proposal, ProposalState, TIME_TO_CARRY_OUT};
+use countersign_domain::event::{ChangeSignature, Event, EventKind, Signed};
+use countersign_domain::group::GroupName;
 use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    DayCount, EndProposal, ForgetEvents, ProposalPage, PutProposal, Replica, SealEvents, Sealed, Storage,
-    TakeProposal,
+    ChangeMember, CreateGroup, DayCount, DeleteAccount, DeleteGroup, EndProposal, ForgetEvents, GroupCreated,
+    Member, ProposalPage, PutProposal, Replica, SealEvents, Sealed, Storage, TakeProposal,
 };
 use time::macros::date;
 use time::{Date, Duration};
@@ -72,7 +73,8 @@ pub async fn every_value_of_a_proposal_survives(store: Arc<dyn Storage>) {
     let later = NOW + Duration::microseconds(1);
     proposals.push(Proposal { proposed_at: later, expires_at: later, ..fixtures::proposal() });
     let second = Some((fixtures::user_id(), fixtures::change_signature()));
-    proposals.push(Proposal { second, state: ProposalState::Failed, ..fixtures::proposal() });
+    let taken_at = Some(later);
+    proposals.push(Proposal { second, taken_at, state: ProposalState::Failed, ..fixtures::proposal() });
     for proposal in &proposals {
         assert!(store.put_proposal(fixtures::put_proposal(proposal)).await.unwrap());
         assert_eq!(find(&*store, proposal.id).await.as_ref(), Some(proposal));
@@ -131,6 +133,7 @@ pub async fn a_proposal_is_taken_once(store: Arc<dyn Storage>) {
     let taken = Proposal {
         state: ProposalState::Taken,
         second: Some((command.user, command.signed.clone())),
+        taken_at: Some(command.now),
         ..proposal.clone()
     };
     for user in [fixtures::user_id(), command.user, proposal.user] {
@@ -192,6 +195,141 @@ pub async fn a_taking_that_is_repeated_gives_the_same_answer(store: Arc<dyn Stor
     }
     assert!(end(&*store, &proposal, ProposalState::Taken, ProposalState::Done).await);
     assert!(!take(&*store, &command).await);
+}
+
+/// The event of an act that the first and this second operator signed.
+fn act_of(proposal: &Proposal, second: &TakeProposal) -> Option<Box<Event>> {
+    let signed = Signed::of(proposal.id, &[proposal.first.clone(), second.signed.clone()]);
+    Some(Box::new(Event { signed: Some(signed), ..fixtures::event() }))
+}
+
+/// An act of a proposal: a group of this name.
+fn act(proposal: &Proposal, second: &TakeProposal, name: &GroupName) -> CreateGroup {
+    CreateGroup { event: act_of(proposal, second), ..fixtures::create_group(name) }
+}
+
+async fn is_there(store: &dyn Storage, group: &GroupName) -> bool {
+    store.find_group(group).await.unwrap().is_some()
+}
+
+/// By the second operator who was there before, or by another; from the minute on, until it expires. Only the one who
+/// took it last has taken it.
+pub async fn what_nobody_carried_out_in_time_waits_again(store: Arc<dyn Storage>) {
+    let proposal = proposed(&*store).await;
+    let first = fixtures::take_proposal(&proposal, fixtures::user_id());
+    assert!(take(&*store, &first).await);
+    let at =
+        |after| TakeProposal { now: NOW + after, ..fixtures::take_proposal(&proposal, fixtures::user_id()) };
+    assert!(!take(&*store, &at(TIME_TO_CARRY_OUT - Duration::microseconds(1))).await);
+    assert!(!take(&*store, &at(LIFETIME)).await, "it has expired");
+    let again = at(TIME_TO_CARRY_OUT);
+    assert!(take(&*store, &again).await);
+    assert!(take(&*store, &again).await, "repeated");
+    assert!(!take(&*store, &first).await);
+    let read = find(&*store, proposal.id).await.unwrap();
+    assert_eq!((read.second, read.taken_at), (Some((again.user, again.signed)), Some(again.now)));
+    let withdraw = |now| EndProposal {
+        now,
+        ..fixtures::end_proposal(&proposal, ProposalState::Waiting, ProposalState::Withdrawn)
+    };
+    let almost = again.now + TIME_TO_CARRY_OUT - Duration::microseconds(1);
+    assert!(!store.end_proposal(withdraw(almost)).await.unwrap());
+    assert!(store.end_proposal(withdraw(again.now + TIME_TO_CARRY_OUT)).await.unwrap());
+}
+
+/// In the act's commit, and only then. The act can be repeated, and others of the same proposal may follow.
+pub async fn the_act_of_a_proposal_makes_it_done(store: Arc<dyn Storage>) {
+    let (proposal, group) = (proposed(&*store).await, fixtures::group_name());
+    let second = fixtures::take_proposal(&proposal, fixtures::user_id());
+    assert!(take(&*store, &second).await);
+    let state = async || find(&*store, proposal.id).await.unwrap().state;
+    let nothing = CreateGroup {
+        event: act_of(&proposal, &second),
+        ..fixtures::create_group(&steps::group(&*store).await)
+    };
+    assert_eq!(store.create_group(nothing).await.unwrap(), GroupCreated::Stored, "it was there before");
+    assert_eq!(state().await, ProposalState::Taken, "nothing was done");
+    let command = act(&proposal, &second, &group);
+    for _ in 0..2 {
+        assert_eq!(store.create_group(command.clone()).await.unwrap(), GroupCreated::Stored);
+        assert_eq!(state().await, ProposalState::Done);
+    }
+    let another = act(&proposal, &second, &fixtures::group_name());
+    assert_eq!(store.create_group(another).await.unwrap(), GroupCreated::Stored);
+    let late =
+        TakeProposal { now: NOW + Duration::HOUR, ..fixtures::take_proposal(&proposal, fixtures::user_id()) };
+    assert!(!take(&*store, &late).await, "what is done never waits again");
+}
+
+/// It was killed, as it seemed, and goes on. Neither its act happens, nor anything that the act would have done before it
+/// was refused; whoever took the proposal makes it.
+pub async fn an_act_whose_proposal_somebody_else_took_does_not_happen(store: Arc<dyn Storage>) {
+    let (proposal, group) = (proposed(&*store).await, fixtures::group_name());
+    let slow = fixtures::take_proposal(&proposal, fixtures::user_id());
+    assert!(store.create_group(act(&proposal, &slow, &group)).await.is_err(), "nobody took it yet");
+    assert!(take(&*store, &slow).await);
+    let now = NOW + TIME_TO_CARRY_OUT;
+    let quick = TakeProposal { now, ..fixtures::take_proposal(&proposal, fixtures::user_id()) };
+    assert!(take(&*store, &quick).await);
+    for _ in 0..2 {
+        assert!(store.create_group(act(&proposal, &slow, &group)).await.is_err());
+        assert!(!is_there(&*store, &group).await);
+    }
+    assert_eq!(store.create_group(act(&proposal, &quick, &group)).await.unwrap(), GroupCreated::Stored);
+    let later = fixtures::group_name();
+    assert!(store.create_group(act(&proposal, &slow, &later)).await.is_err());
+    assert!(!is_there(&*store, &later).await);
+
+    let member = Member::Wallet(fixtures::wallet_account());
+    let add = |event| ChangeMember { event, ..fixtures::add_member(&group, &member) };
+    assert!(store.add_member(add(act_of(&proposal, &slow))).await.is_err());
+    assert_eq!(store.list_members(&group, None, 9).await.unwrap(), []);
+    let delete = DeleteGroup { name: group.clone(), event: act_of(&proposal, &slow) };
+    assert!(store.delete_group(delete).await.is_err());
+    assert!(is_there(&*store, &group).await);
+
+    let gone = fixtures::proposal();
+    assert!(store.create_group(act(&gone, &slow, &later)).await.is_err(), "it was forgotten");
+    let withdrawn = proposed(&*store).await;
+    assert!(end(&*store, &withdrawn, ProposalState::Waiting, ProposalState::Withdrawn).await);
+    assert!(store.create_group(act(&withdrawn, &slow, &later)).await.is_err());
+    assert!(!is_there(&*store, &later).await);
+}
+
+/// A server that could not carry it out says so too late.
+pub async fn nobody_ends_what_somebody_else_took(store: Arc<dyn Storage>) {
+    let proposal = proposed(&*store).await;
+    let slow = fixtures::take_proposal(&proposal, fixtures::user_id());
+    assert!(take(&*store, &slow).await);
+    let now = NOW + TIME_TO_CARRY_OUT;
+    let quick = TakeProposal { now, ..fixtures::take_proposal(&proposal, fixtures::user_id()) };
+    assert!(take(&*store, &quick).await);
+    let failed = |second: &TakeProposal| EndProposal {
+        signed: Some(second.signed.clone()),
+        ..fixtures::end_proposal(&proposal, ProposalState::Taken, ProposalState::Failed)
+    };
+    assert!(!store.end_proposal(failed(&slow)).await.unwrap());
+    assert_eq!(find(&*store, proposal.id).await.unwrap().state, ProposalState::Taken);
+    assert!(store.end_proposal(failed(&quick)).await.unwrap());
+}
+
+/// Whoever signs that their own account is deleted takes the proposal along.
+pub async fn a_proposal_deletes_the_account_of_who_signed_it(store: Arc<dyn Storage>) {
+    for signs_first in [true, false] {
+        let user = steps::sign_in(&*store).await.new_user;
+        let first = if signs_first { user } else { fixtures::user_id() };
+        let proposal = Proposal { user: first, ..fixtures::proposal() };
+        assert!(store.put_proposal(fixtures::put_proposal(&proposal)).await.unwrap());
+        let by = if signs_first { fixtures::user_id() } else { user };
+        let second = fixtures::take_proposal(&proposal, by);
+        let delete = || DeleteAccount { event: act_of(&proposal, &second), ..fixtures::delete_account(user) };
+        assert!(store.delete_account(delete()).await.is_err(), "nobody took it yet");
+        assert!(store.find_account(user).await.unwrap().is_some());
+        assert!(take(&*store, &second).await);
+        assert!(store.delete_account(delete()).await.unwrap());
+        assert_eq!(store.find_account(user).await.unwrap(), None);
+        assert_eq!(find(&*store, proposal.id).await, None);
+    }
 }
 
 /// From every state to every other. A repeat is answered as the first.
@@ -464,6 +602,36 @@ pub async fn a_proposal_is_taken_or_withdrawn(store: Arc<dyn Storage>) {
     }
 }
 
+/// At the very moment at which a proposal waits again.
+pub async fn an_act_that_comes_late_happens_or_somebody_else_makes_it(store: Arc<dyn Storage>) {
+    for _ in 0..ROUNDS * 4 {
+        let (proposal, groups) = (proposed(&*store).await, [fixtures::group_name(), fixtures::group_name()]);
+        let slow = fixtures::take_proposal(&proposal, fixtures::user_id());
+        assert!(take(&*store, &slow).await);
+        let now = NOW + TIME_TO_CARRY_OUT;
+        let quick = TakeProposal { now, ..fixtures::take_proposal(&proposal, fixtures::user_id()) };
+        let made = at_once((0..2).map(|place| {
+            let (store, proposal, group) = (Arc::clone(&store), proposal.clone(), groups[place].clone());
+            let (slow, quick) = (slow.clone(), quick.clone());
+            let task: Pinned<bool> = if place == 0 {
+                Box::pin(async move { store.create_group(act(&proposal, &slow, &group)).await.is_ok() })
+            } else {
+                Box::pin(async move {
+                    take(&*store, &quick).await
+                        && store.create_group(act(&proposal, &quick, &group)).await.is_ok()
+                })
+            };
+            task
+        }))
+        .await;
+        assert_eq!(count(&made, &true), 1, "{made:?}");
+        for (group, made) in groups.iter().zip(made) {
+            assert_eq!(is_there(&*store, group).await, made);
+        }
+        assert_eq!(find(&*store, proposal.id).await.unwrap().state, ProposalState::Done);
+    }
+}
+
 /// Of many copies of one proposal one leaves its event; and of many who end it, one.
 pub async fn a_proposal_is_put_and_ended_by_one_of_many(store: Arc<dyn Storage>) {
     for _ in 0..ROUNDS {
@@ -535,6 +703,7 @@ pub async fn what_the_desk_keeps_outlives_the_process(open: impl AsyncFn() -> Ar
     assert!(take(&*store, &command).await);
     assert!(end(&*store, &withdrawn, ProposalState::Waiting, ProposalState::Withdrawn).await);
     (taken.state, taken.second) = (ProposalState::Taken, Some((command.user, command.signed.clone())));
+    taken.taken_at = Some(command.now);
     withdrawn.state = ProposalState::Withdrawn;
     let counts = vec![fixtures::day_count(DAY, EventKind::SignIn, "eip155", 2)];
     seal_and_count(&*store, counts.clone()).await;

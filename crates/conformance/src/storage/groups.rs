@@ -6,6 +6,7 @@ use countersign_domain::admission::Standing;
 use countersign_domain::group::{Group, GroupName, GroupTitle, Membership, Through};
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
+use countersign_ports::group_store::MOST_COUNTED;
 use countersign_ports::{
     ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupCreated, GroupMember, Member, MemberAdded,
     RetitleGroup, Storage,
@@ -285,6 +286,24 @@ pub async fn a_member_is_taken_out_once(store: Arc<dyn Storage>) {
         assert!(!remove(&*store, &group, &member).await, "it never was one");
     }
     assert!(!remove(&*store, &fixtures::group_name(), &own).await);
+}
+
+/// Lists of groups take no longer if one of them is large. The list of members has all of them.
+pub async fn members_are_counted_up_to_a_thousand_and_one(store: Arc<dyn Storage>) {
+    let group = steps::group(&*store).await;
+    let counts = [(1_000, 1_000), (1, MOST_COUNTED + 1), (2, MOST_COUNTED + 1)];
+    let mut there = 0;
+    for (more, expected) in counts {
+        for _ in 0..more {
+            steps::add(&*store, &group, &wallet(&fixtures::wallet_account())).await;
+        }
+        there += more;
+        assert_eq!(counted(&*store, &group).await, Some((fixtures::group(&group), 0, expected)));
+        let listed = store.list_groups(None, u32::MAX).await.unwrap();
+        let found = listed.iter().find(|listed| listed.group.name == group).unwrap();
+        assert_eq!((found.users, found.wallets), (0, expected));
+    }
+    assert_eq!(members_of(&*store, &group).await.len(), there);
 }
 
 /// Users by id, then wallets by family and address, byte for byte. Whoever a wallet belongs to now is named.

@@ -21,6 +21,15 @@ use crate::wallet::WalletAccount;
 
 use super::operators::{DeskPolicy, Quorum};
 
+/// Who uses what a change takes away. The operator who signs should know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsedBy {
+    /// How many clients.
+    pub clients: u64,
+    /// The names of the first ones.
+    pub names: Vec<String>,
+}
+
 /// A change that an operator can make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -64,6 +73,8 @@ pub enum Change {
     DeleteGroup {
         /// Which one.
         group: GroupName,
+        /// The clients that let people in by it.
+        used_by: UsedBy,
     },
     /// Puts somebody into a group. One at a time: the text of one person's event never names another person.
     AddMember {
@@ -139,11 +150,15 @@ pub enum Change {
     UpdateResource {
         /// As it is from now on.
         resource: ResourceWords,
+        /// The clients that may ask for a scope that it loses.
+        used_by: UsedBy,
     },
     /// Deletes a resource, even if it is in use.
     DeleteResource {
         /// Its URI.
         uri: String,
+        /// The clients that may ask for a scope of it, or name it.
+        used_by: UsedBy,
     },
     /// Makes new signing keys.
     RotateKeys {
@@ -325,7 +340,7 @@ impl Change {
             Self::Block { .. } | Self::Unblock { .. } => weight.is_about_operator,
             Self::AddMember { group, .. }
             | Self::RemoveMember { group, .. }
-            | Self::DeleteGroup { group }
+            | Self::DeleteGroup { group, .. }
             | Self::CreateGroup { group, .. } => policy.group.as_ref() == Some(group),
             Self::SetAccess { rule, .. } => {
                 let rule = rule.as_ref().unwrap_or(weight.default_access);

@@ -49,6 +49,8 @@ facts! {
     Users = "users",
     /// How many wallets a group has.
     Members = "members",
+    /// Which clients use something.
+    UsedBy = "used-by",
     /// Is somebody in the group?
     InGroup = "in-group",
     /// The name of a client.

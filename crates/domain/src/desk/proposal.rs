@@ -9,6 +9,10 @@ use crate::wallet::WalletAccount;
 /// How long a proposal waits.
 pub const LIFETIME: Duration = Duration::hours(24);
 
+/// How long a server has to carry out what two signed. If it did not by then, it was killed or is cut off; the
+/// proposal waits again, and whatever that server still does is refused.
+pub const TIME_TO_CARRY_OUT: Duration = Duration::minutes(1);
+
 /// A change that one operator signed, and that a second one must sign too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
@@ -22,6 +26,8 @@ pub struct Proposal {
     pub first: ChangeSignature,
     /// Who signed second, and what; only once it was taken.
     pub second: Option<(UserId, ChangeSignature)>,
+    /// When the second signed.
+    pub taken_at: Option<OffsetDateTime>,
     /// When it was proposed.
     pub proposed_at: OffsetDateTime,
     /// When it ends unless it is taken.
@@ -35,7 +41,7 @@ pub struct Proposal {
 pub enum ProposalState {
     /// It waits for the second signature, until it expires.
     Waiting,
-    /// It was signed by two, and is being carried out. If it stays like this, a server was killed in between.
+    /// It was signed by two, and is being carried out. See [`TIME_TO_CARRY_OUT`].
     Taken,
     /// It was carried out.
     Done,
@@ -69,6 +75,67 @@ impl ProposalState {
 impl Proposal {
     /// Can a second operator sign it?
     pub fn waits(&self, now: OffsetDateTime) -> bool {
-        self.state == ProposalState::Waiting && now < self.expires_at
+        self.state_at(now) == ProposalState::Waiting && now < self.expires_at
+    }
+
+    /// What became of it: the stored state, unless a server took too long.
+    pub fn state_at(&self, now: OffsetDateTime) -> ProposalState {
+        let is_given_up = self.taken_at.is_some_and(|at| at <= given_up_before(now));
+        match self.state {
+            ProposalState::Taken if is_given_up => ProposalState::Waiting,
+            state => state,
+        }
+    }
+}
+
+/// What was taken then or earlier is not being carried out any more.
+pub fn given_up_before(now: OffsetDateTime) -> OffsetDateTime {
+    now - TIME_TO_CARRY_OUT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wallet::WalletAccount;
+
+    const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+
+    fn taken() -> Proposal {
+        let account = WalletAccount {
+            family: "eip155".to_owned(),
+            chain: "eip155:1".to_owned(),
+            address: "0xa".to_owned(),
+        };
+        let signed = ChangeSignature { account, text: "text".to_owned(), signature: "0x".to_owned() };
+        let user = UserId::from_uuid(uuid::Uuid::nil());
+        Proposal {
+            id: GrantId::at(NOW, [1; 10]),
+            user,
+            wallets: Vec::new(),
+            first: signed.clone(),
+            second: Some((user, signed)),
+            taken_at: Some(NOW),
+            proposed_at: NOW,
+            expires_at: NOW + LIFETIME,
+            state: ProposalState::Taken,
+        }
+    }
+
+    #[test]
+    fn what_no_server_finished_in_a_minute_waits_again_until_it_expires() {
+        let proposal = taken();
+        let almost = NOW + TIME_TO_CARRY_OUT - Duration::microseconds(1);
+        assert_eq!(proposal.state_at(almost), ProposalState::Taken);
+        assert!(!proposal.waits(almost));
+        assert!(proposal.waits(NOW + TIME_TO_CARRY_OUT));
+        assert!(!proposal.waits(NOW + LIFETIME));
+    }
+
+    #[test]
+    fn what_was_finished_never_waits_again() {
+        for state in [ProposalState::Done, ProposalState::Failed, ProposalState::Withdrawn] {
+            let proposal = Proposal { state, ..taken() };
+            assert_eq!(proposal.state_at(NOW + Duration::HOUR), state);
+        }
     }
 }

@@ -19,8 +19,33 @@ pub struct ChangeSignature {
 }
 
 /// A change with the signatures of those who wanted it, one or two: an object of JSON, as text.
+#[derive(Clone, Debug)]
+pub struct Signed {
+    json: String,
+    /// Known until it is stored.
+    second: Option<SecondSignature>,
+}
+
+/// The second signature of a proposal that is being carried out.
+///
+/// Whoever stores an event with it stores with the act that the proposal is done, and refuses the act if the proposal
+/// is no longer this signature's. So it is carried out once, however long a server takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signed(String);
+pub struct SecondSignature {
+    /// The proposal.
+    pub proposal: GrantId,
+    /// The signature, as it was presented.
+    pub signature: String,
+}
+
+/// Two are the same if they are stored as the same.
+impl PartialEq for Signed {
+    fn eq(&self, other: &Self) -> bool {
+        self.json == other.json
+    }
+}
+
+impl Eq for Signed {}
 
 impl Signed {
     /// Puts the signatures under a change.
@@ -42,17 +67,26 @@ impl Signed {
             );
         }
         json.push_str("]}");
-        Self(json)
+        let second = match signatures {
+            [_, second] => Some(SecondSignature { proposal: change, signature: second.signature.clone() }),
+            _ => None,
+        };
+        Self { json, second }
     }
 
     /// Takes a text from storage as it is.
     pub const fn from_stored(text: String) -> Self {
-        Self(text)
+        Self { json: text, second: None }
     }
 
     /// The object.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.json
+    }
+
+    /// The second signature, if this is made of two. What is read from storage has none.
+    pub const fn second(&self) -> Option<&SecondSignature> {
+        self.second.as_ref()
     }
 }
 

@@ -280,10 +280,10 @@ pub(crate) struct AccessBody {
 pub(crate) struct AccessGroup {
     /// Its name.
     name: String,
-    /// How many users are in it. Only if there is such a group.
+    /// How many users are in it; 1001 stands for more than 1000. Only if there is such a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     users: Option<u64>,
-    /// How many wallets are in it. Only if there is such a group.
+    /// How many wallets are in it; 1001 stands for more than 1000. Only if there is such a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     wallets: Option<u64>,
 }

@@ -8,6 +8,7 @@ use countersign_domain::group::{Group, GroupName, GroupTitle};
 use countersign_domain::id::UserId;
 use countersign_domain::scope::ScopeName;
 use countersign_domain::wallet::WalletAccount;
+use countersign_ports::group_store::counted as members_counted;
 use countersign_ports::{CountedGroup, GroupMember, Member};
 use countersign_usecases::Management;
 use countersign_usecases::people::Who;
@@ -55,9 +56,9 @@ pub(crate) struct GroupBody {
     title: Option<String>,
     /// When it was created.
     created_at: String,
-    /// How many users were put into it.
+    /// How many users were put into it. 1001 stands for more than 1000.
     users: u64,
-    /// How many wallets were put into it.
+    /// How many wallets were put into it. 1001 stands for more than 1000.
     wallets: u64,
 }
 
@@ -76,9 +77,9 @@ pub(crate) struct GroupList {
 pub(crate) struct GroupDeletedBody {
     /// Its name.
     name: String,
-    /// How many users were in it.
+    /// How many users were in it. 1001 stands for more than 1000.
     users: u64,
-    /// How many wallets were in it.
+    /// How many wallets were in it. 1001 stands for more than 1000.
     wallets: u64,
     /// The clients whose rules name it.
     clients: Vec<String>,
@@ -249,8 +250,8 @@ pub(super) async fn delete(
         DeleteGroupError::InUse(found) => Problem::conflict(format!(
             "{group} is in use: it has {} users and {} wallets, {} clients let its members in, {} scopes need it, and \
              default_access {} it; force=true deletes it all the same",
-            found.counted.users,
-            found.counted.wallets,
+            members_counted(found.counted.users),
+            members_counted(found.counted.wallets),
             found.clients.len(),
             found.scopes.len(),
             if found.is_default { "names" } else { "does not name" },

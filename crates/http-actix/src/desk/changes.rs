@@ -7,7 +7,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use countersign_domain::challenge::ChallengeRejected;
 use countersign_domain::desk::change::{Change, NamedClient, NamedUser, Whom};
-use countersign_domain::desk::pending::{Fact, PendingChange};
+use countersign_domain::desk::pending::{Fact, FactName, PendingChange};
 use countersign_domain::error::OAuthErrorCode as Code;
 use countersign_domain::refusal::RefusedFor;
 use countersign_domain::secret::Secret;
@@ -103,13 +103,21 @@ struct Pair<'a> {
 struct FactView {
     name: String,
     value: String,
+    word: Option<Word>,
+}
+
+/// A value that the page has words for, in the language of whoever reads it.
+#[derive(Serialize)]
+struct Word {
+    group: &'static str,
+    key: &'static str,
 }
 
 #[derive(Serialize)]
 struct ChangedView {
     name: String,
-    before: Option<String>,
-    now: Option<String>,
+    before: Option<FactView>,
+    now: Option<FactView>,
 }
 
 #[derive(Serialize)]
@@ -304,8 +312,8 @@ pub(super) fn stale(
     ));
     let changed = stale.changed.iter().map(|changed| ChangedView {
         name: fact_key(changed.name.name()),
-        before: changed.before.clone(),
-        now: changed.now.clone(),
+        before: changed.before.as_ref().map(|value| FactView::of(&Fact::new(changed.name, value))),
+        now: changed.now.as_ref().map(|value| FactView::of(&Fact::new(changed.name, value))),
     });
     let page =
         StalePage { words: change.map(Change::statement), changed: changed.collect(), back: back.to_owned() };
@@ -484,7 +492,8 @@ impl Refusal {
 
 impl FactView {
     fn of(fact: &Fact) -> Self {
-        Self { name: fact_key(fact.name.name()), value: fact.value.clone() }
+        let Fact { name, value } = fact;
+        Self { name: fact_key(name.name()), value: value.clone(), word: word_for(*name, value) }
     }
 }
 
@@ -493,6 +502,41 @@ impl<'a> OwnWallet<'a> {
         let signs = account.kind().map(countersign_domain::wallet::AccountKind::name);
         Self { account: account.caip10(), address: &account.address, chain: &account.chain, signs }
     }
+}
+
+/// The words for a value. What people wrote is shown as it is.
+fn word_for(name: FactName, value: &str) -> Option<Word> {
+    let (group, keys): (_, &[&str]) = match name {
+        FactName::Exists
+        | FactName::InGroup
+        | FactName::Revoked
+        | FactName::Blocked
+        | FactName::Owner
+        | FactName::Expires => ("answers", &["yes", "no"]),
+        FactName::Rule => ("options", &["default", "everyone", "nobody"]),
+        FactName::OpenTo => ("options", &["everyone", "named"]),
+        FactName::Release if value == "rule" => return Some(Word { group: "options", key: "release_rule" }),
+        FactName::Release => ("options", &["all"]),
+        FactName::RegisteredBy => ("registered_by", &["operator", "self", "document"]),
+        FactName::Proposal => ("proposal_states", &["waiting", "taken", "done", "failed", "withdrawn"]),
+        FactName::Wallets
+        | FactName::Groups
+        | FactName::Title
+        | FactName::Users
+        | FactName::Members
+        | FactName::UsedBy
+        | FactName::Name
+        | FactName::RedirectUris
+        | FactName::Scopes
+        | FactName::GrantTypes
+        | FactName::Authentication
+        | FactName::Secret
+        | FactName::Resources
+        | FactName::Metadata
+        | FactName::Keys
+        | FactName::AdminScopes => return None,
+    };
+    keys.iter().find(|key| **key == value).map(|key| Word { group, key })
 }
 
 /// The key of a fact's text.
@@ -513,7 +557,7 @@ fn subject_of(change: &Change) -> (Here, String) {
         Change::SignOut { user: named } | Change::DeleteUser { user: named } => user(named),
         Change::CreateGroup { .. } => list(Here::Groups),
         Change::RetitleGroup { group, .. }
-        | Change::DeleteGroup { group }
+        | Change::DeleteGroup { group, .. }
         | Change::AddMember { group, .. }
         | Change::RemoveMember { group, .. } => {
             (Here::Groups, format!("/groups/{}", segment(group.as_str())))

@@ -6,6 +6,7 @@ use actix_web::web::Path;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
+use countersign_ports::group_store::counted as members_counted;
 use countersign_ports::{CountedGroup, GroupMember, Member};
 use countersign_usecases::people::list_groups::list_groups_after;
 use serde::Serialize;
@@ -31,8 +32,8 @@ struct Groups {
 struct GroupRow {
     name: String,
     title: Option<String>,
-    users: u64,
-    wallets: u64,
+    users: String,
+    wallets: String,
     created: Moment,
 }
 
@@ -132,8 +133,8 @@ impl GroupRow {
         Self {
             name: counted.group.name.to_string(),
             title: counted.group.title.as_ref().map(|title| title.as_str().to_owned()),
-            users: counted.users,
-            wallets: counted.wallets,
+            users: members_counted(counted.users),
+            wallets: members_counted(counted.wallets),
             created: Moment::at(counted.group.created_at),
         }
     }

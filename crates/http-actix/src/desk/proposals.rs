@@ -135,7 +135,7 @@ pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<
 impl ProposalRow {
     fn of(visit: &Visit, read: &ProposalRead) -> Self {
         let proposal = &read.proposal;
-        let state = match proposal.state {
+        let state = match read.state {
             ProposalState::Waiting if read.may_sign == MaySign::Over => "over",
             state @ (ProposalState::Waiting
             | ProposalState::Taken

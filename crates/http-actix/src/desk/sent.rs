@@ -6,7 +6,7 @@ use countersign_domain::admin_key::{AdminKeyName, AdminScope, AdminScopes};
 use countersign_domain::admission::{AccessRule, Block, Release};
 use countersign_domain::client::{Client, DisplayMetadata};
 use countersign_domain::client_secrets::KeepOld;
-use countersign_domain::desk::change::{Change, ResourceWords, Whom};
+use countersign_domain::desk::change::{Change, ResourceWords, UsedBy, Whom};
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::group::{GroupName, GroupTitle};
@@ -126,7 +126,7 @@ impl Sent {
             "wallet-unblock" => Change::Unblock { who: self.wallet(management).await? },
             "group-create" => Change::CreateGroup { group: self.group()?, title: self.title()? },
             "group-retitle" => Change::RetitleGroup { group: self.group()?, title: self.title()? },
-            "group-delete" => Change::DeleteGroup { group: self.group()? },
+            "group-delete" => Change::DeleteGroup { group: self.group()?, used_by: UsedBy::default() },
             "member-add" => {
                 Change::AddMember { group: self.group()?, member: self.member(management).await? }
             }
@@ -158,8 +158,12 @@ impl Sent {
                 release: self.release()?,
             },
             "resource-create" => Change::CreateResource { resource: self.resource()? },
-            "resource-update" => Change::UpdateResource { resource: self.resource()? },
-            "resource-delete" => Change::DeleteResource { uri: self.required("uri")?.to_owned() },
+            "resource-update" => {
+                Change::UpdateResource { resource: self.resource()?, used_by: UsedBy::default() }
+            }
+            "resource-delete" => {
+                Change::DeleteResource { uri: self.required("uri")?.to_owned(), used_by: UsedBy::default() }
+            }
             "keys-rotate" => {
                 Change::RotateKeys { at_once: self.is_ticked("at_once"), algorithms: self.algorithms()? }
             }

@@ -191,14 +191,17 @@ pub(crate) const WITH_SESSION: [Endpoint; 24] = [
 pub(crate) struct RouteNumber(pub(crate) usize);
 
 impl RouteNumber {
+    /// For what operators do at the desk. Whoever is no operator asked for a path that is not there.
+    pub(crate) const DESK: Self = Self(WITHOUT_SESSION.len() + WITH_SESSION.len());
+
     /// For every path that is not ours.
-    pub(crate) const OTHER: Self = Self(WITHOUT_SESSION.len() + WITH_SESSION.len());
+    pub(crate) const OTHER: Self = Self(Self::DESK.0 + 1);
 }
 
-/// The paths of all endpoints, and `other` for all other paths.
+/// The paths of all endpoints, that of the desk, and `other` for all other paths.
 pub(crate) fn names() -> Vec<&'static str> {
     let endpoints = WITHOUT_SESSION.into_iter().chain(WITH_SESSION);
-    endpoints.map(|endpoint| endpoint.path).chain(["other"]).collect()
+    endpoints.map(|endpoint| endpoint.path).chain([desk::PATH, "other"]).collect()
 }
 
 const OPENID_CONFIGURATION: &str = "/.well-known/openid-configuration";

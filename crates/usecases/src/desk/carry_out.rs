@@ -152,7 +152,7 @@ async fn make(
             })?;
             Ok(Effect::Done)
         }
-        Change::DeleteGroup { group } => {
+        Change::DeleteGroup { group, .. } => {
             delete_group(management, &group, true, group_read).await.map_err(|error| match error {
                 // By force, it is never in use.
                 DeleteGroupError::GroupUnknown | DeleteGroupError::InUse(_) => CarryOutError::Changed,
@@ -207,12 +207,12 @@ async fn make(
             created.map_err(not_declared)?;
             Ok(Effect::Done)
         }
-        Change::UpdateResource { resource } => {
+        Change::UpdateResource { resource, .. } => {
             let resource = declared(management, resource);
             update_resource(management, resource, true).await.map_err(not_declared)?;
             Ok(Effect::Done)
         }
-        Change::DeleteResource { uri } => {
+        Change::DeleteResource { uri, .. } => {
             delete_resource(management, &uri, true).await.map_err(not_declared)?;
             Ok(Effect::Done)
         }
@@ -253,6 +253,7 @@ async fn make(
                 now: management.clock.now(),
                 from: ProposalState::Waiting,
                 to: ProposalState::Withdrawn,
+                signed: None,
                 event,
             };
             if management.storage.end_proposal(command).await? {

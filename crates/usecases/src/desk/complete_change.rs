@@ -259,6 +259,7 @@ async fn propose(
         wallets: linked.into_iter().map(|linked| linked.account).collect(),
         first: signature.clone(),
         second: None,
+        taken_at: None,
         proposed_at,
         expires_at: proposed_at + proposal::LIFETIME,
         state: ProposalState::Waiting,
@@ -302,28 +303,39 @@ async fn second(
     spend(desk, pending, now).await?;
     if !storage.take_proposal(TakeProposal { id, now, user, signed: signature.clone() }).await? {
         let gone = match storage.find_proposal(id).await? {
-            Some(found) => ProposalGone::of(found.state),
+            Some(found) => ProposalGone::of(found.state_at(now)),
             None => ProposalGone::Unknown,
         };
         return Err(gone.into());
     }
-    let cause = cause_of(desk, id, &[proposal.first, signature]);
+    let cause = cause_of(desk, id, &[proposal.first, signature.clone()]);
+    // The commit of the change makes the proposal done, and is refused if somebody else took it meanwhile. So it is never
+    // made twice, and if nobody says here how it ended, it waits again only if it was not made.
     let carried_out = carry_out(desk, &cause, change.clone(), subject.guard).await;
-    // Whatever is said of the proposal now, the change was made or not; and it is never made twice.
+    let ended = match carried_out {
+        // Most changes made it so already.
+        Ok(_) => Some(ProposalState::Done),
+        Err(CarryOutError::Changed | CarryOutError::Refused(_)) => Some(ProposalState::Failed),
+        // Perhaps it was made.
+        Err(CarryOutError::Store(_)) => None,
+    };
+    if let Some(to) = ended {
+        end(desk, to, now, &cause, (id, signature)).await;
+    }
     match carried_out {
-        Ok(effect) => {
-            end(desk, id, now, ProposalState::Done, &cause).await;
-            Ok(Completed::Done { change, effect })
-        }
-        Err(error) => {
-            end(desk, id, now, ProposalState::Failed, &cause).await;
-            Err(explained(desk, proposal.user, change, &[], error).await?)
-        }
+        Ok(effect) => Ok(Completed::Done { change, effect }),
+        Err(error) => Err(explained(desk, proposal.user, change, &[], error).await?),
     }
 }
 
-/// Writes down how a proposal that was taken ended.
-async fn end(desk: Desk<'_>, id: GrantId, now: OffsetDateTime, to: ProposalState, cause: &Cause) {
+/// Writes down how a proposal ended that was taken with this signature.
+async fn end(
+    desk: Desk<'_>,
+    to: ProposalState,
+    now: OffsetDateTime,
+    cause: &Cause,
+    (id, signature): (GrantId, ChangeSignature),
+) {
     let by_server = cause.by_server();
     let event = match to {
         ProposalState::Failed => {
@@ -336,7 +348,7 @@ async fn end(desk: Desk<'_>, id: GrantId, now: OffsetDateTime, to: ProposalState
             None
         }
     };
-    let command = EndProposal { id, now, from: ProposalState::Taken, to, event };
+    let command = EndProposal { id, now, from: ProposalState::Taken, to, signed: Some(signature), event };
     if let Err(error) = desk.context.storage.end_proposal(command).await {
         tracing::warn!(proposal.id = %id, %error, "end of a proposal could not be stored");
     }

@@ -45,6 +45,8 @@ pub struct ProposalsListed {
 pub struct ProposalRead {
     /// The proposal.
     pub proposal: Proposal,
+    /// What became of it, as it is now.
+    pub state: ProposalState,
     /// What would change. `None` if its row was altered.
     pub change: Option<Change>,
     /// May the operator sign it?
@@ -191,7 +193,7 @@ async fn as_seen(
     } else {
         MaySign::Yes
     };
-    Ok(ProposalRead { proposal, change, may_sign })
+    Ok(ProposalRead { state: proposal.state_at(now), proposal, change, may_sign })
 }
 
 /// Makes the text for a second signature: the same words for the same change, and another wallet.
@@ -234,7 +236,7 @@ pub(super) async fn judge_second(
     let now = context.clock.now();
     let proposal = context.storage.find_proposal(id).await?.ok_or(ProposalGone::Unknown)?;
     if !waits(context, &proposal, now) {
-        return Err(ProposalGone::of(proposal.state).into());
+        return Err(ProposalGone::of(proposal.state_at(now)).into());
     }
     let written = proposed(context, &proposal).ok_or(ProposalGone::Unknown)?;
     let is_first = is_same_wallet(&proposal.first.account, signer);

@@ -4,7 +4,7 @@
 use countersign_domain::admission::{AccessRule, Block, Release};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::client::{Client, ClientAuthentication, ClientOrigin};
-use countersign_domain::desk::change::{Change, NamedClient, NamedUser, ResourceWords, Weight, Whom};
+use countersign_domain::desk::change::{Change, NamedClient, NamedUser, ResourceWords, UsedBy, Weight, Whom};
 use countersign_domain::desk::pending::{Fact, FactName, mark_of};
 use countersign_domain::desk::proposal::ProposalState;
 use countersign_domain::group::{GroupName, Through};
@@ -12,6 +12,7 @@ use countersign_domain::id::UserId;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{MAX_RESOURCE_SCOPES, Resource};
 use countersign_domain::wallet::WalletAccount;
+use countersign_ports::group_store::counted as members_counted;
 use countersign_ports::{CountedGroup, KeyRingError, ListedKey, Person, StoreError};
 
 use super::{ChangeRefused, Desk};
@@ -19,6 +20,7 @@ use crate::clients::change_client::{ChangeClientError, judge_change};
 use crate::clients::declare_resource::DeclareResourceError;
 use crate::clients::open_resource::judge_opened;
 use crate::clients::register_client::{declared_to, judge};
+use crate::people::all_clients;
 
 /// What a change is about, as it is now.
 #[derive(Debug)]
@@ -68,6 +70,11 @@ impl Known {
 
     fn refused(self, refused: Option<ChangeRefused>) -> Self {
         Self { refused, ..self }
+    }
+
+    fn and(mut self, facts: impl IntoIterator<Item = Fact>) -> Self {
+        self.facts.extend(facts);
+        self
     }
 
     fn guarded(self, guard: Guard) -> Self {
@@ -125,15 +132,19 @@ async fn read(desk: Desk<'_>, user: UserId, change: &mut Change) -> Result<Known
             let refused = (counted.group.title == *title).then_some(ChangeRefused::NoChange);
             Ok(Known::of(vec![title_of(&counted)]).refused(refused).guarded(Guard::Group(counted)))
         }
-        Change::DeleteGroup { group } => {
+        Change::DeleteGroup { group, used_by } => {
             let Some(counted) = desk.context.storage.find_group(group).await? else {
                 return Ok(Known::missing(ChangeRefused::GroupUnknown(group.clone())));
             };
+            let default = &desk.context.policy.default_access;
+            let rule = |client: &Client| client.access.rule.clone().unwrap_or_else(|| default.clone());
+            *used_by = clients_that(desk, |client| rule(client).groups().contains(group)).await?;
             let facts = vec![
                 title_of(&counted),
-                Fact::new(FactName::Users, counted.users),
-                Fact::new(FactName::Members, counted.wallets),
+                Fact::new(FactName::Users, members_counted(counted.users)),
+                Fact::new(FactName::Members, members_counted(counted.wallets)),
             ];
+            let facts = facts.into_iter().chain(used(used_by)).collect();
             Ok(Known::of(facts).guarded(Guard::Group(counted)))
         }
         Change::AddMember { group, member } => membership(desk, group, member, false).await,
@@ -194,13 +205,16 @@ async fn read(desk: Desk<'_>, user: UserId, change: &mut Change) -> Result<Known
             Ok(of_client(found).refused(refused))
         }
         Change::CreateResource { resource } => new_resource(desk, resource).await,
-        Change::UpdateResource { resource } => changed_resource(desk, resource).await,
-        Change::DeleteResource { uri } => {
+        Change::UpdateResource { resource, used_by } => changed_resource(desk, resource, used_by).await,
+        Change::DeleteResource { uri, used_by } => {
             let catalog = desk.context.resources.read_fresh().await?;
-            Ok(match catalog.resource(uri) {
-                Some(resource) => of_resource(resource.clone()),
-                None => no_resource(uri),
-            })
+            let Some(resource) = catalog.resource(uri) else { return Ok(no_resource(uri)) };
+            let has_scope = |client: &Client| {
+                resource.scopes.iter().any(|scope| client.metadata.scopes.has_own(&scope.name))
+            };
+            let is_user = |client: &Client| client.resources.contains(uri) || has_scope(client);
+            *used_by = clients_that(desk, is_user).await?;
+            Ok(of_resource(resource.clone()).and(used(used_by)))
         }
         Change::RotateKeys { algorithms, .. } => {
             let refused = algorithms.is_empty().then_some(ChangeRefused::NoChange);
@@ -240,8 +254,9 @@ async fn read(desk: Desk<'_>, user: UserId, change: &mut Change) -> Result<Known
             let Some(found) = found.filter(|found| found.user == user) else {
                 return Ok(Known::missing(ChangeRefused::NoSuchProposal));
             };
-            let refused = found.state != ProposalState::Waiting;
-            let facts = vec![Fact::new(FactName::Proposal, found.state.name())];
+            let state = found.state_at(desk.context.clock.now());
+            let refused = state != ProposalState::Waiting;
+            let facts = vec![Fact::new(FactName::Proposal, state.name())];
             Ok(Known::of(facts).refused(refused.then_some(ChangeRefused::NoSuchProposal)))
         }
     }
@@ -499,7 +514,11 @@ async fn new_resource(desk: Desk<'_>, words: &ResourceWords) -> Result<Known, St
     Ok(Known::of(vec![exists(is_there)]).refused(refused.map(ChangeRefused::Resource)))
 }
 
-async fn changed_resource(desk: Desk<'_>, words: &ResourceWords) -> Result<Known, StoreError> {
+async fn changed_resource(
+    desk: Desk<'_>,
+    words: &ResourceWords,
+    used_by: &mut UsedBy,
+) -> Result<Known, StoreError> {
     let catalog = desk.context.resources.read_fresh().await?;
     let Some(resource) = catalog.resource(&words.uri) else { return Ok(no_resource(&words.uri)) };
     let owner = |name: &str| {
@@ -509,7 +528,31 @@ async fn changed_resource(desk: Desk<'_>, words: &ResourceWords) -> Result<Known
     let refused = unfit_scopes(words, owner).map(ChangeRefused::Resource);
     let is_so = resource.open_to == words.open_to && resource.scopes == words.scopes;
     let refused = refused.or(is_so.then_some(ChangeRefused::NoChange));
-    Ok(of_resource(resource.clone()).refused(refused))
+    let lost = resource.scopes.iter().map(|scope| &scope.name);
+    let lost: Vec<_> = lost.filter(|name| words.scopes.iter().all(|scope| scope.name != **name)).collect();
+    if !lost.is_empty() {
+        let is_user = |client: &Client| lost.iter().any(|name| client.metadata.scopes.has_own(name));
+        *used_by = clients_that(desk, is_user).await?;
+    }
+    Ok(of_resource(resource.clone()).and(used(used_by)).refused(refused))
+}
+
+/// How many clients use what a change takes away, and the names of the first. All clients are read, as for the
+/// same change at the command line.
+async fn clients_that(desk: Desk<'_>, is_user: impl Fn(&Client) -> bool) -> Result<UsedBy, StoreError> {
+    let clients = all_clients(desk.management()).await?;
+    let users: Vec<&Client> = clients.iter().filter(|client| is_user(client)).collect();
+    let named = users.iter().take(NAMED).map(|client| client.metadata.name.clone());
+    Ok(UsedBy { clients: u64::try_from(users.len()).unwrap_or(u64::MAX), names: named.collect() })
+}
+
+/// How many clients a text names that use what it takes away.
+const NAMED: usize = 3;
+
+fn used(used_by: &UsedBy) -> Option<Fact> {
+    let UsedBy { clients, names } = used_by;
+    let fact = || Fact::new(FactName::UsedBy, format!("{clients}: {}", names.join(", ")));
+    (*clients > 0).then(fact)
 }
 
 fn unfit_scopes(

@@ -1,7 +1,7 @@
 //! All events and checkpoints are verified: nothing was altered, removed, added or moved since it was sealed.
 //!
 //! First the chain of checkpoints is walked, from the first to the last, whose signature must be that of a key
-//! that the server still has. Then the events are read, and compared with what the checkpoints seal; and what
+//! that is known. Then the events are read, and compared with what the checkpoints seal; and what
 //! operators signed at the desk is verified. Only a few thousand rows are in memory at a time.
 
 mod chain;
@@ -15,7 +15,7 @@ use std::fmt;
 use countersign_domain::checkpoint::Digest256;
 use countersign_domain::event::Pseudonym;
 use countersign_domain::id::EventId;
-use countersign_ports::{EventStore, StoreError, TokenSigner};
+use countersign_ports::{CheckpointRead, EventStore, StoreError};
 
 use chain::walk_chain;
 use contents::compare_contents;
@@ -44,6 +44,9 @@ pub struct Verified {
     pub forgotten: u64,
     /// Checkpoints whose signature could not be checked, because their key is gone. The chain holds them.
     pub keys_gone: u64,
+    /// Did a key that was withdrawn sign the last checkpoint? Whoever took that key could have replaced the end; the next
+    /// checkpoint settles it.
+    pub ends_withdrawn: bool,
     /// Events that are not sealed yet. Nothing is known about these.
     pub fresh: u64,
     /// Valid signatures of operators under what they changed at the desk.
@@ -86,7 +89,7 @@ pub enum Finding {
     Forged,
     /// It does not follow the one before.
     Unchained,
-    /// No key of the server signed the last checkpoint.
+    /// No key that is known signed the last checkpoint.
     LastKeyGone,
     /// Another checkpoint was saved under this number.
     OtherWasSaved,
@@ -166,7 +169,7 @@ impl fmt::Display for Broken {
                 f.write_str("it does not follow the checkpoint before it: one of them was replaced")
             }
             Finding::LastKeyGone => {
-                f.write_str("it is the last one, and no key of this server signed it: the end was replaced")
+                f.write_str("it is the last one, and no key that is known here signed it: the end was replaced, or the key is gone")
             }
             Finding::OtherWasSaved => f.write_str("it is not the one that was saved: it was replaced"),
             Finding::SavedIsGone => {
@@ -218,14 +221,15 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// Verifies everything. `saved` has the hashes of checkpoints that were saved elsewhere, by number.
+/// Verifies everything. `read` reads signed checkpoints. `saved` has the hashes of checkpoints that were saved elsewhere,
+/// by number.
 pub async fn verify_events(
     storage: &(impl EventStore + ?Sized),
-    signer: &dyn TokenSigner,
+    read: impl Fn(&str) -> Option<CheckpointRead>,
     signatures: Signatures<'_>,
     saved: &BTreeMap<u64, Digest256>,
     mut tell: impl FnMut(Progress),
 ) -> Result<Verified, VerifyError> {
-    let chain = walk_chain(storage, signer, saved, &mut tell).await?;
+    let chain = walk_chain(storage, &read, saved, &mut tell).await?;
     compare_contents(storage, signatures, chain, &mut tell).await
 }

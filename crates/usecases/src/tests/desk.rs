@@ -27,7 +27,7 @@ use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::signing_key::KeyState;
 use countersign_ports::{
     EntropyExt, EventFilter, EventOrder, EventPage, KeyRing, KeyRingError, KeyRotation, LinkWallet,
-    ListedKey, RotatedKeys, Storage, StoreError, UnlinkWallet, WalletLinked, WalletUnlinked,
+    ListedKey, RotatedKeys, Storage, StoreError, TokenSigner, UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
@@ -233,7 +233,15 @@ impl Office {
         while seal_events(&self.world.context).await.unwrap().more {}
         let signatures = Signatures { wallets: &ToyWallets, authority: "auth.example.com" };
         let storage = &*self.world.storage;
-        match verify_events(storage, &FakeSigner, signatures, &BTreeMap::new(), |_| {}).await {
+        match verify_events(
+            storage,
+            |jws| FakeSigner.read_checkpoint(jws),
+            signatures,
+            &BTreeMap::new(),
+            |_| {},
+        )
+        .await
+        {
             Ok(verified) => Ok(verified),
             Err(VerifyError::Broken(broken)) => Err(broken),
             Err(VerifyError::Store(error)) => panic!("{error}"),

@@ -60,7 +60,9 @@ async fn seal(world: &World, events: u32) {
 }
 
 async fn verify(store: &(impl EventStore + ?Sized)) -> Result<Verified, Broken> {
-    match verify_events(store, &FakeSigner, SIGNATURES, &BTreeMap::new(), |_| {}).await {
+    match verify_events(store, |jws| FakeSigner.read_checkpoint(jws), SIGNATURES, &BTreeMap::new(), |_| {})
+        .await
+    {
         Ok(verified) => Ok(verified),
         Err(VerifyError::Broken(broken)) => Err(broken),
         Err(VerifyError::Store(error)) => panic!("{error}"),
@@ -430,12 +432,19 @@ async fn an_end_that_was_cut_off_is_found_by_a_saved_checkpoint() {
     let (_, copy) = three_checkpoints().await;
     let saved: BTreeMap<u64, Digest256> =
         copy.checkpoints.iter().map(|signed| (signed.checkpoint.number, signed.hash())).collect();
-    let against =
-        async |store: &Tampered| match verify_events(store, &FakeSigner, SIGNATURES, &saved, |_| {}).await {
-            Err(VerifyError::Broken(broken)) => Some(broken),
-            Ok(_) => None,
-            Err(VerifyError::Store(error)) => panic!("{error}"),
-        };
+    let against = async |store: &Tampered| match verify_events(
+        store,
+        |jws| FakeSigner.read_checkpoint(jws),
+        SIGNATURES,
+        &saved,
+        |_| {},
+    )
+    .await
+    {
+        Err(VerifyError::Broken(broken)) => Some(broken),
+        Ok(_) => None,
+        Err(VerifyError::Store(error)) => panic!("{error}"),
+    };
     assert_eq!(against(&copy).await, None);
 
     let mut cut = copy.clone();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Change, ChangeUnreadable, NamedClient, NamedUser, ResourceWords, Whom};
+use super::{Change, ChangeUnreadable, NamedClient, NamedUser, ResourceWords, UsedBy, Whom};
 use crate::admin_key::{AdminKeyName, AdminScopes};
 use crate::admission::{AccessRule, Release};
 use crate::client::DisplayMetadata;
@@ -26,7 +26,7 @@ impl Change {
             Self::CreateGroup { group, title } | Self::RetitleGroup { group, title } => {
                 writer.with("group", group).with_some("title", title.as_ref().map(GroupTitle::as_str))
             }
-            Self::DeleteGroup { group } => writer.with("group", group),
+            Self::DeleteGroup { group, used_by } => written_use(writer.with("group", group), used_by),
             Self::AddMember { group, member } | Self::RemoveMember { group, member } => {
                 whom(writer.with("group", group), member)
             }
@@ -52,10 +52,11 @@ impl Change {
                 };
                 writer.with_some("release", release.as_ref().map(written_release))
             }
-            Self::CreateResource { resource } | Self::UpdateResource { resource } => {
-                written_resource(writer, resource)
+            Self::CreateResource { resource } => written_resource(writer, resource),
+            Self::UpdateResource { resource, used_by } => {
+                written_use(written_resource(writer, resource), used_by)
             }
-            Self::DeleteResource { uri } => writer.with("resource", uri),
+            Self::DeleteResource { uri, used_by } => written_use(writer.with("resource", uri), used_by),
             Self::RotateKeys { at_once, algorithms } => {
                 let names: Vec<_> = algorithms.iter().map(|algorithm| algorithm.name()).collect();
                 writer.with("when", if *at_once { NOW } else { IN_A_DAY }).with_each("algorithm", &names)
@@ -99,7 +100,7 @@ fn read(mut reader: Reader<'_>) -> Result<Change, ChangeUnreadable> {
         "user-delete" => Change::DeleteUser { user: read_named_user(fields)? },
         "group-create" => Change::CreateGroup { group: read_group(fields)?, title: read_title(fields)? },
         "group-retitle" => Change::RetitleGroup { group: read_group(fields)?, title: read_title(fields)? },
-        "group-delete" => Change::DeleteGroup { group: read_group(fields)? },
+        "group-delete" => Change::DeleteGroup { group: read_group(fields)?, used_by: read_use(fields)? },
         "member-add" => Change::AddMember { group: read_group(fields)?, member: read_whom(fields)? },
         "member-remove" => Change::RemoveMember { group: read_group(fields)?, member: read_whom(fields)? },
         "client-register" => Change::RegisterClient {
@@ -134,8 +135,12 @@ fn read(mut reader: Reader<'_>) -> Result<Change, ChangeUnreadable> {
             })?,
         },
         "resource-create" => Change::CreateResource { resource: read_resource(fields)? },
-        "resource-update" => Change::UpdateResource { resource: read_resource(fields)? },
-        "resource-delete" => Change::DeleteResource { uri: fields.take("resource")? },
+        "resource-update" => {
+            Change::UpdateResource { resource: read_resource(fields)?, used_by: read_use(fields)? }
+        }
+        "resource-delete" => {
+            Change::DeleteResource { uri: fields.take("resource")?, used_by: read_use(fields)? }
+        }
         "keys-rotate" => Change::RotateKeys {
             at_once: fields.parse("when", |text| match text {
                 NOW => Some(true),
@@ -330,6 +335,21 @@ fn read_resource(fields: &mut Reader<'_>) -> Result<ResourceWords, ChangeUnreada
         scopes.push(ResourceScope { name, title, titles, needs });
     }
     Ok(ResourceWords { uri, open_to, scopes })
+}
+
+/// Nothing if nobody uses it, as in the texts of releases that did not say it.
+fn written_use(writer: Writer, used_by: &UsedBy) -> Writer {
+    match used_by.clients {
+        0 => writer,
+        clients => writer.with("used-by", clients).with_each("used-by-name", &used_by.names),
+    }
+}
+
+fn read_use(fields: &mut Reader<'_>) -> Result<UsedBy, ChangeUnreadable> {
+    match fields.maybe_parse("used-by", |text| text.parse().ok())? {
+        Some(clients) => Ok(UsedBy { clients, names: fields.each("used-by-name") }),
+        None => Ok(UsedBy::default()),
+    }
 }
 
 fn all<T>(texts: Vec<String>, parse: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, ChangeUnreadable> {

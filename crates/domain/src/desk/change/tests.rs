@@ -93,7 +93,7 @@ fn one_of_each() -> Vec<Change> {
         Change::DeleteUser { user: UserId::from_uuid(Uuid::from_u128(1)).into() },
         Change::CreateGroup { group: group("staff"), title: title("The staff") },
         Change::RetitleGroup { group: group("staff"), title: None },
-        Change::DeleteGroup { group: group("staff") },
+        Change::DeleteGroup { group: group("staff"), used_by: UsedBy::default() },
         Change::AddMember { group: group("staff"), member: Whom::User(user()) },
         Change::RemoveMember { group: group("staff"), member: Whom::Wallet(wallet("eip155")) },
         Change::RegisterClient { id: Some(client().id), metadata: metadata(), resources: Vec::new() },
@@ -104,8 +104,8 @@ fn one_of_each() -> Vec<Change> {
         Change::CloseResources { client: client(), resources: vec!["https://api.example".to_owned()] },
         Change::SetAccess { client: client(), rule: Some(AccessRule::Everyone), release: Some(Release::All) },
         Change::CreateResource { resource: resource() },
-        Change::UpdateResource { resource: resource() },
-        Change::DeleteResource { uri: "https://api.example".to_owned() },
+        Change::UpdateResource { resource: resource(), used_by: UsedBy::default() },
+        Change::DeleteResource { uri: "https://api.example".to_owned(), used_by: UsedBy::default() },
         Change::RotateKeys { at_once: true, algorithms: vec![SigningAlgorithm::Es256] },
         Change::WithdrawKey { kid: "kid-1".to_owned() },
         Change::CreateAdminKey {
@@ -354,6 +354,36 @@ fn any_group() -> BoxedStrategy<GroupName> {
     "[a-z][a-z0-9_.:-]{0,20}".prop_map(|name| group(&name)).boxed()
 }
 
+fn any_use() -> BoxedStrategy<UsedBy> {
+    let some = (1..9_u64, prop::collection::vec(hostile(), 0..4));
+    let some = some.prop_map(|(clients, names)| UsedBy { clients, names });
+    prop_oneof![Just(UsedBy::default()), some].boxed()
+}
+
+/// Whoever signs knows whom the change takes something from.
+#[test]
+fn the_words_say_by_whom_something_is_used() {
+    let used_by = |clients, names: &[&str]| UsedBy {
+        clients,
+        names: names.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    let uri = "https://api.example".to_owned();
+    let changes = [
+        Change::DeleteGroup { group: group("staff"), used_by: used_by(1, &["Wiki"]) },
+        Change::DeleteResource { uri, used_by: used_by(5, &["Wiki", "don't", "é"]) },
+        Change::UpdateResource { resource: resource(), used_by: used_by(2, &["Wiki", "Mail"]) },
+    ];
+    let words = changes.map(|change| change.statement());
+    assert_eq!(
+        words[0],
+        "Delete the group staff. Nobody comes in by it any more. It is used by 1 client: 'Wiki'."
+    );
+    let deleted =
+        "Delete the resource https://api.example with its scopes. It is used by 5 clients: 'Wiki', ";
+    assert!(words[1].starts_with(deleted) && words[1].ends_with(" and others."), "{}", words[1]);
+    assert!(words[2].ends_with(" What it loses is used by 2 clients: 'Wiki', 'Mail'."), "{}", words[2]);
+}
+
 fn any_title() -> BoxedStrategy<Option<GroupTitle>> {
     prop::option::of(readable().prop_filter_map("a title", |text| GroupTitle::parse(&text).ok())).boxed()
 }
@@ -447,7 +477,7 @@ fn any_change() -> BoxedStrategy<Change> {
         any_user().prop_map(|user| Change::DeleteUser { user }),
         (any_group(), any_title()).prop_map(|(group, title)| Change::CreateGroup { group, title }),
         (any_group(), any_title()).prop_map(|(group, title)| Change::RetitleGroup { group, title }),
-        any_group().prop_map(|group| Change::DeleteGroup { group }),
+        (any_group(), any_use()).prop_map(|(group, used_by)| Change::DeleteGroup { group, used_by }),
         (any_group(), any_whom()).prop_map(|(group, member)| Change::AddMember { group, member }),
         (any_group(), any_whom()).prop_map(|(group, member)| Change::RemoveMember { group, member }),
     ]
@@ -474,8 +504,9 @@ fn any_change() -> BoxedStrategy<Change> {
     .boxed();
     let of_server = prop_oneof![
         any_resource().prop_map(|resource| Change::CreateResource { resource }),
-        any_resource().prop_map(|resource| Change::UpdateResource { resource }),
-        hostile().prop_map(|uri| Change::DeleteResource { uri }),
+        (any_resource(), any_use())
+            .prop_map(|(resource, used_by)| Change::UpdateResource { resource, used_by }),
+        (hostile(), any_use()).prop_map(|(uri, used_by)| Change::DeleteResource { uri, used_by }),
         (any::<bool>(), prop::sample::subsequence(SigningAlgorithm::ALL.to_vec(), 0..=3))
             .prop_map(|(at_once, algorithms)| Change::RotateKeys { at_once, algorithms }),
         hostile().prop_map(|kid| Change::WithdrawKey { kid }),

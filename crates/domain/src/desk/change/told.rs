@@ -37,7 +37,7 @@ impl Change {
             Self::DeleteUser { user } => about_user(&[EventKind::AccountDeleted], user),
             Self::CreateGroup { group, .. } => with(&[EventKind::GroupCreated], "group", group),
             Self::RetitleGroup { group, .. } => with(&[EventKind::GroupChanged], "group", group),
-            Self::DeleteGroup { group } => with(&[EventKind::GroupDeleted], "group", group),
+            Self::DeleteGroup { group, .. } => with(&[EventKind::GroupDeleted], "group", group),
             Self::AddMember { group, member } => {
                 let details = vec![("group", group.to_string())];
                 Told { details, ..about(&[EventKind::GroupMemberAdded], member) }
@@ -77,10 +77,10 @@ impl Change {
             Self::CreateResource { resource } => {
                 with(&[EventKind::ResourceCreated], "resource", &resource.uri)
             }
-            Self::UpdateResource { resource } => {
+            Self::UpdateResource { resource, .. } => {
                 with(&[EventKind::ResourceChanged], "resource", &resource.uri)
             }
-            Self::DeleteResource { uri } => with(&[EventKind::ResourceDeleted], "resource", uri),
+            Self::DeleteResource { uri, .. } => with(&[EventKind::ResourceDeleted], "resource", uri),
             Self::RotateKeys { at_once: false, .. } => of_kinds(&[EventKind::KeyAnnounced]),
             Self::RotateKeys { at_once: true, .. } => {
                 of_kinds(&[EventKind::KeyAnnounced, EventKind::KeyRetired])

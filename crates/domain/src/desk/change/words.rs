@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Change, NamedClient, NamedUser, ResourceWords, Whom};
+use super::{Change, NamedClient, NamedUser, ResourceWords, UsedBy, Whom};
 use crate::admission::Release;
 use crate::challenge::in_words;
 use crate::desk::fields::{plain, quoted};
@@ -31,8 +31,9 @@ impl Change {
             Self::RetitleGroup { group, title: Some(title) } => {
                 format!("Give the group {group} the title {}.", quoted(title.as_str()))
             }
-            Self::DeleteGroup { group } => {
-                format!("Delete the group {group}. Nobody comes in by it any more.")
+            Self::DeleteGroup { group, used_by } => {
+                let used_by = use_of("It is", used_by);
+                format!("Delete the group {group}. Nobody comes in by it any more.{used_by}")
             }
             Self::AddMember { group, member } => format!("Put {} into the group {group}.", whom(member)),
             Self::RemoveMember { group, member } => {
@@ -80,10 +81,13 @@ impl Change {
                 format!("Let the client {} admit {rule}.{told}", application(client))
             }
             Self::CreateResource { resource } => format!("Declare the resource {}", resource_words(resource)),
-            Self::UpdateResource { resource } => {
-                format!("From now on, declare the resource {}", resource_words(resource))
+            Self::UpdateResource { resource, used_by } => {
+                let used_by = use_of("What it loses is", used_by);
+                format!("From now on, declare the resource {}{used_by}", resource_words(resource))
             }
-            Self::DeleteResource { uri } => format!("Delete the resource {} with its scopes.", plain(uri)),
+            Self::DeleteResource { uri, used_by } => {
+                format!("Delete the resource {} with its scopes.{}", plain(uri), use_of("It is", used_by))
+            }
             Self::RotateKeys { at_once, algorithms } => {
                 let names: Vec<_> = algorithms.iter().map(|algorithm| algorithm.name()).collect();
                 let when = if *at_once {
@@ -134,6 +138,18 @@ fn uris(before: &str, uris: &[String]) -> String {
     }
     let uris: Vec<_> = uris.iter().map(|uri| plain(uri)).collect();
     format!("{before} {}.", uris.join(", "))
+}
+
+/// By whom something is used, as a sentence of its own.
+fn use_of(what: &str, used_by: &UsedBy) -> String {
+    let names: Vec<_> = used_by.names.iter().map(|name| quoted(name)).collect();
+    let are_all = u64::try_from(names.len()) == Ok(used_by.clients);
+    let others = if are_all { "" } else { " and others" };
+    match used_by.clients {
+        0 => String::new(),
+        1 => format!(" {what} used by 1 client: {}{others}.", names.join(", ")),
+        clients => format!(" {what} used by {clients} clients: {}{others}.", names.join(", ")),
+    }
 }
 
 /// The part of a registration that people should know. The lines say all of it.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use countersign_domain::checkpoint::{Checkpoint, Digest256, SignedCheckpoint};
-use countersign_ports::{CheckpointAt, CheckpointRead, EventStore, StoreError, TokenSigner};
+use countersign_ports::{CheckpointAt, CheckpointRead, EventStore, StoreError};
 
 use super::{Broken, Finding, PAGE, Progress, VerifyError};
 
@@ -20,17 +20,28 @@ pub(super) struct Chain {
     /// How many events are kept.
     pub(super) kept: u64,
     pub(super) keys_gone: u64,
+    /// Did a key that was withdrawn sign the last one?
+    pub(super) ends_withdrawn: bool,
+}
+
+/// Who signed a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SignedBy {
+    Server,
+    WithdrawnKey,
+    /// Nobody knows.
+    KeyGone,
 }
 
 pub(super) async fn walk_chain(
     storage: &(impl EventStore + ?Sized),
-    signer: &dyn TokenSigner,
+    read: &impl Fn(&str) -> Option<CheckpointRead>,
     saved: &BTreeMap<u64, Digest256>,
     tell: &mut impl FnMut(Progress),
 ) -> Result<Chain, VerifyError> {
     let mut chain = Chain { kept_from: 1, next: 1, ..Chain::default() };
     let mut previous = Digest256::NOTHING;
-    let mut is_last_verified = true;
+    let mut last_signed_by = SignedBy::Server;
     loop {
         let page = storage.checkpoints(chain.length, PAGE).await?;
         if page.is_empty() {
@@ -48,7 +59,7 @@ pub(super) async fn walk_chain(
                 }
                 CheckpointAt::Checkpoint(signed) => signed,
             };
-            is_last_verified = judge(&signed, number, &chain, previous, signer).map_err(broken)?;
+            last_signed_by = judge(&signed, number, &chain, previous, read).map_err(broken)?;
             previous = signed.hash();
             if saved.get(&number).is_some_and(|saved| *saved != previous) {
                 return Err(broken(Finding::OtherWasSaved).into());
@@ -58,13 +69,14 @@ pub(super) async fn walk_chain(
                 length: number,
                 kept_from: checkpoint.kept_from,
                 next: checkpoint.next(),
-                keys_gone: chain.keys_gone + u64::from(!is_last_verified),
+                keys_gone: chain.keys_gone + u64::from(last_signed_by == SignedBy::KeyGone),
+                ends_withdrawn: last_signed_by == SignedBy::WithdrawnKey,
                 kept: 0,
             };
         }
         tell(Progress { checkpoints: chain.length, ..Progress::default() });
     }
-    if !is_last_verified {
+    if last_signed_by == SignedBy::KeyGone {
         return Err(Broken { checkpoint: chain.length, finding: Finding::LastKeyGone }.into());
     }
     if let Some((number, _)) = saved.range(chain.length + 1..).next() {
@@ -74,21 +86,22 @@ pub(super) async fn walk_chain(
     Ok(chain)
 }
 
-/// Judges one checkpoint. Returns whether its signature was verified.
+/// Judges one checkpoint. Returns who signed it.
 fn judge(
     signed: &SignedCheckpoint,
     number: u64,
     chain: &Chain,
     previous: Digest256,
-    signer: &dyn TokenSigner,
-) -> Result<bool, Finding> {
+    read: &impl Fn(&str) -> Option<CheckpointRead>,
+) -> Result<SignedBy, Finding> {
     let checkpoint = &signed.checkpoint;
     if checkpoint.number != number {
         return Err(Finding::Missing);
     }
-    let (is_verified, said) = match signer.read_checkpoint(&signed.jws) {
-        Some(CheckpointRead::Verified(said)) => (true, said),
-        Some(CheckpointRead::KeyGone(said)) => (false, said),
+    let (signed_by, said) = match read(&signed.jws) {
+        Some(CheckpointRead::Verified(said)) => (SignedBy::Server, said),
+        Some(CheckpointRead::Withdrawn(said)) => (SignedBy::WithdrawnKey, said),
+        Some(CheckpointRead::KeyGone(said)) => (SignedBy::KeyGone, said),
         None => return Err(Finding::Forged),
     };
     if said != *checkpoint {
@@ -98,7 +111,7 @@ fn judge(
     let follows = checkpoint.previous == previous
         && first == chain.next
         && (chain.kept_from..=number + 1).contains(&kept_from);
-    if follows { Ok(is_verified) } else { Err(Finding::Unchained) }
+    if follows { Ok(signed_by) } else { Err(Finding::Unchained) }
 }
 
 /// How many events are sealed since the first checkpoint whose events are kept.

@@ -16,7 +16,8 @@ pub(super) async fn compare_contents(
 ) -> Result<Verified, VerifyError> {
     let mut events = Events::new(storage);
     let mut pseudonyms = Pseudonyms::default();
-    let mut verified = Verified { keys_gone: chain.keys_gone, ..Verified::default() };
+    let Chain { keys_gone, ends_withdrawn, .. } = chain;
+    let mut verified = Verified { keys_gone, ends_withdrawn, ..Verified::default() };
     verified.progress = Progress { checkpoints: chain.length, events: 0, expected: chain.kept };
     let mut number = 0;
     while number < chain.length {

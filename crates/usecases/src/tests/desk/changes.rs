@@ -6,7 +6,7 @@ use countersign_domain::admin_key::{AdminKeyName, AdminScope, AdminScopes};
 use countersign_domain::admission::{AccessRule, Release};
 use countersign_domain::challenge::MAX_CHANGE_TEXT;
 use countersign_domain::client_secrets::KeepOld;
-use countersign_domain::desk::change::{Change, ResourceWords, Whom};
+use countersign_domain::desk::change::{Change, ResourceWords, UsedBy, Whom};
 use countersign_domain::desk::operators::Quorum;
 use countersign_domain::event::{Actor, EventKind, EventPerson};
 use countersign_domain::group::GroupTitle;
@@ -90,7 +90,7 @@ async fn possible(office: &Office, name: &str) -> Change {
         }
         "group-delete" => {
             make_group(office, "staff").await;
-            Change::DeleteGroup { group: group("staff") }
+            Change::DeleteGroup { group: group("staff"), used_by: UsedBy::default() }
         }
         "member-add" => {
             make_group(office, "staff").await;
@@ -125,11 +125,11 @@ async fn possible(office: &Office, name: &str) -> Change {
         "resource-create" => Change::CreateResource { resource: resource("See") },
         "resource-update" => {
             declare(office).await;
-            Change::UpdateResource { resource: resource("See more") }
+            Change::UpdateResource { resource: resource("See more"), used_by: UsedBy::default() }
         }
         "resource-delete" => {
             declare(office).await;
-            Change::DeleteResource { uri: API.to_owned() }
+            Change::DeleteResource { uri: API.to_owned(), used_by: UsedBy::default() }
         }
         "keys-rotate" => Change::RotateKeys { at_once: false, algorithms: SigningAlgorithm::ALL.to_vec() },
         "key-withdraw" => Change::WithdrawKey { kid: "key-1".to_owned() },
@@ -276,7 +276,7 @@ async fn what_cannot_be_is_refused_before_anybody_signs() {
     let nothing = countersign_domain::id::ClientId::of_document("nothing");
     let public = office.world.public_client().await;
     make_group(&office, "staff").await;
-    let group_of = |name| Change::DeleteGroup { group: group(name) };
+    let group_of = |name| Change::DeleteGroup { group: group(name), used_by: UsedBy::default() };
     let add = |group_name, member| Change::AddMember { group: group(group_name), member };
     let long = RequestedMetadata {
         redirect_uris: Some(
@@ -326,7 +326,9 @@ async fn what_cannot_be_is_refused_before_anybody_signs() {
             },
             |why| matches!(why, ChangeRefused::GroupUnknown(_)),
         ),
-        (Change::DeleteResource { uri: API.to_owned() }, |why| matches!(why, ChangeRefused::Resource(_))),
+        (Change::DeleteResource { uri: API.to_owned(), used_by: UsedBy::default() }, |why| {
+            matches!(why, ChangeRefused::Resource(_))
+        }),
         (Change::WithdrawKey { kid: "nope".to_owned() }, |why| matches!(why, ChangeRefused::Keys(_))),
         (Change::RotateKeys { at_once: true, algorithms: Vec::new() }, |why| {
             matches!(why, ChangeRefused::NoChange)

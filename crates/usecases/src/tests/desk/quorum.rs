@@ -1,6 +1,6 @@
 //! What is dangerous takes two persons, and is done exactly once.
 
-use countersign_domain::desk::change::{Change, Whom};
+use countersign_domain::desk::change::{Change, UsedBy, Whom};
 use countersign_domain::desk::operators::Quorum;
 use countersign_domain::desk::proposal::{LIFETIME, Proposal, ProposalState};
 use countersign_domain::event::EventKind;
@@ -347,7 +347,7 @@ async fn one_operator_alone_neither_blocks_another_nor_changes_who_is_one() {
         Change::Block { who: Whom::User(dan.into()), reason: None },
         Change::AddMember { group: group("ops"), member: Whom::Wallet(toy("toy-ada-2")) },
         Change::RemoveMember { group: group("ops"), member: Whom::Wallet(toy("toy-dan")) },
-        Change::DeleteGroup { group: group("ops") },
+        Change::DeleteGroup { group: group("ops"), used_by: UsedBy::default() },
         Change::DeleteUser { user: dan.into() },
     ];
     for change in dangerous {
