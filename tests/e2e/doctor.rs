@@ -589,3 +589,16 @@ fn whoever_answers_at_the_public_url_leads_nobody_elsewhere_and_cannot_write_to_
     Said::by(on(&database, &url)).has("public_url", "fail", "is served from another database");
     assert!(trap.accept().is_err(), "the address in its document was not asked");
 }
+
+#[test]
+fn what_upkeep_could_not_do_is_logged_with_its_cause() {
+    let server = Server::postgres();
+    server.database().change("ALTER TABLE pushed_requests RENAME TO moved");
+    until("upkeep says why", || {
+        String::from_utf8(server.log()).unwrap().lines().any(|line| {
+            let line: Value = serde_json::from_str(line).unwrap_or_default();
+            line["message"] == "expired rows could not be deleted and stay for now"
+                && line["error"].as_str().unwrap().contains("relation \"pushed_requests\" does not exist")
+        })
+    });
+}

@@ -40,20 +40,28 @@ pub(crate) enum OperatorSecretError {
     Rejected { path: PathBuf, reason: SecretRejected },
 }
 
-/// Returns the secret from the settings, or else from the file. Creates the file if it does not exist, unless the
-/// database has keys: a new secret would not open them.
-pub(crate) async fn load_or_create(
+/// Returns the secret from the settings, or else from the file; `None` if there is no file and a server may make one.
+/// None may be made for a database with keys: a new secret would not open them.
+pub(crate) async fn find(
     config: &Config,
     wiring: &Wiring,
-) -> Result<OperatorSecret, OperatorSecretError> {
-    if let Some(secret) = &config.secret {
-        return Ok(secret.clone());
-    }
-    let path = secret_file(config, wiring).ok_or(OperatorSecretError::NotSet)?;
+) -> Result<Option<OperatorSecret>, OperatorSecretError> {
     // In this order: a server that starts at the same time makes the file first, and the keys afterwards.
-    if has_keys(config, wiring).await? && private_file::read(&path)?.is_none() {
-        return Err(OperatorSecretError::Lost(path));
+    let has_keys = match wiring.scheme_of(&config.database_url) {
+        Ok(scheme) if config.secret.is_none() => scheme.has_keys(&config.database_url).await?,
+        Ok(_) | Err(_) => false,
+    };
+    match load(config, wiring) {
+        Ok(secret) => Ok(Some(secret)),
+        Err(OperatorSecretError::NoFile(path)) if has_keys => Err(OperatorSecretError::Lost(path)),
+        Err(OperatorSecretError::NoFile(_)) => Ok(None),
+        Err(error) => Err(error),
     }
+}
+
+/// Makes the file, unless another server just did, and returns the secret in it.
+pub(crate) fn create(config: &Config, wiring: &Wiring) -> Result<OperatorSecret, OperatorSecretError> {
+    let path = secret_file(config, wiring).ok_or(OperatorSecretError::NotSet)?;
     let text = private_file::read_or_create(&path, || new_secret(wiring.entropy.as_ref()))?;
     OperatorSecret::parse(&text).map_err(|reason| OperatorSecretError::Rejected { path, reason })
 }
@@ -80,13 +88,6 @@ pub(crate) fn check(config: &Config, wiring: &Wiring) -> Result<(), OperatorSecr
     match load(config, wiring) {
         Ok(_) | Err(OperatorSecretError::NoFile(_)) => Ok(()),
         Err(error) => Err(error),
-    }
-}
-
-async fn has_keys(config: &Config, wiring: &Wiring) -> Result<bool, OpenError> {
-    match wiring.scheme_of(&config.database_url) {
-        Ok(scheme) => scheme.has_keys(&config.database_url).await,
-        Err(_) => Ok(false),
     }
 }
 

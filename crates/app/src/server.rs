@@ -41,7 +41,7 @@ use crate::key_events::EventsOfKeys;
 use crate::key_ring::SealedRing;
 use crate::keys::KeyKeeper;
 use crate::lease::Lease;
-use crate::operator_secret;
+use crate::operator_secret::{self, OperatorSecretError};
 use crate::replica_keeper::ReplicaKeeper;
 use crate::shutdown::Signals;
 use crate::supervisor::Supervisor;
@@ -209,10 +209,19 @@ async fn start(
 ) -> Result<Started, Failure> {
     let descriptors = descriptors::raise();
     let connections = descriptors::connections(config, descriptors);
-    let secret = operator_secret::load_or_create(config, wiring)
-        .await
-        .map_err(|error| Failure::because("get the secret (secret)", &error))?;
+    let no_secret = |error: OperatorSecretError| {
+        if let OperatorSecretError::Database(error) = &error {
+            return opening::failure("open the database", &config.database_url, error);
+        }
+        Failure::because("get the secret (secret)", &error)
+    };
+    let found = operator_secret::find(config, wiring).await.map_err(no_secret)?;
     let mut storage = opening::with_patience(config, wiring).await?;
+    // Only for a database that could be opened.
+    let secret = match found {
+        Some(secret) => secret,
+        None => operator_secret::create(config, wiring).map_err(no_secret)?,
+    };
     tracing::info!(descriptors, connections = connections.total, "connections are limited");
     let watch = ClockWatch::start(Arc::clone(&wiring.clock), &*storage.storage, clock_is_right);
     let watch = Arc::new(watch.await.map_err(|error| Failure::because("compare the clocks", &error))?);
