@@ -358,6 +358,9 @@ fn others_hardly_wait_because_of_a_backup() {
         });
         load.stop();
         println!("{}: p99 {before:?}, during {backups} backups {meanwhile:?}", database.url());
-        assert!(!is_judged || meanwhile < before * 2 + Duration::from_millis(5), "{meanwhile:?} after {before:?}");
+        assert!(
+            !is_judged || meanwhile < before * 2 + Duration::from_millis(5),
+            "{meanwhile:?} after {before:?}"
+        );
     }
 }

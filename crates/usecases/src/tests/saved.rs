@@ -145,7 +145,8 @@ fn whatever_is_not_as_it_was_given_is_taken_back() {
 fn a_file_that_changes_between_the_check_and_the_restore_is_refused() {
     let (tables, mut target) = (tables(2), Target::of(NOTHING));
     let sums = check(&mut Source(rows(2)), &tables, &mut |_| {}).unwrap();
-    let work = Fill { filling: Filling::Restore, tables: &tables, sums: Some(&sums), replaces: false, epoch: None };
+    let work =
+        Fill { filling: Filling::Restore, tables: &tables, sums: Some(&sums), replaces: false, epoch: None };
     let other = vec![vec![Value::Integer(7)], vec![Value::Integer(8)]];
     let refused = fill(&mut Source(other), &mut target, NOW, &work, &mut |_| {}).unwrap_err();
     assert!(refused.to_string().contains("changed while it was read"));
