@@ -95,7 +95,7 @@ on_both! {
         for place in (30..good.len()).step_by(good.len() / 12) {
             let mut damaged = good.clone();
             damaged[place] ^= 0x55;
-            refuses(&damaged, "damaged");
+            refuses(&damaged, "the backup is");
         }
         refuses(b"SQLite format 3\0 and more", "it is not a backup of Countersign");
         refuses(b"countersign backup, format 9\n", "this release reads format 1");
