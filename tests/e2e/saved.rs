@@ -68,7 +68,7 @@ on_both! {
 
     /// Every refusal is one line, and changes nothing.
     fn what_cannot_be_restored_is_refused_with_one_line_and_nothing_changes(database) {
-        let mut server = database.start();
+        let mut server = noted(&database);
         server.tokens(&server.register());
         let folder = database.folder().to_owned();
         let file = folder.join("good.backup");
@@ -78,6 +78,7 @@ on_both! {
         assert_eq!(fs::read(&file).unwrap(), good);
         refused(&mut database.operator(&["restore", path(&file), "--force"]), "a server runs on the target");
         assert!(server.terminate().success());
+        database.change("DELETE FROM replicas");
         refused(&mut database.operator(&["restore", path(&file)]), "target");
         let empty = empty_beside(&database);
         let nothing = empty.is_postgres().then(|| empty.dump());
@@ -94,7 +95,7 @@ on_both! {
         for place in (30..good.len()).step_by(good.len() / 12) {
             let mut damaged = good.clone();
             damaged[place] ^= 0x55;
-            refuses(&damaged, "damaged");
+            refuses(&damaged, "the backup is");
         }
         refuses(b"SQLite format 3\0 and more", "it is not a backup of Countersign");
         refuses(b"countersign backup, format 9\n", "this release reads format 1");
@@ -157,7 +158,7 @@ on_both! {
 #[test]
 fn a_copy_to_the_other_kind_of_database_and_back_is_the_same() {
     let (first, second, third) = (Database::sqlite(), Database::new_postgres(), Database::new_sqlite());
-    let mut server = first.start();
+    let mut server = noted(&first);
     let client = server.register();
     let load = Load::start(&[server.site()], THREADS);
     load.wait_for(300);
@@ -165,6 +166,7 @@ fn a_copy_to_the_other_kind_of_database_and_back_is_the_same() {
     let tokens = server.tokens(&client);
     refused(&mut copying(&first, &second, &[]), "a server runs on the source");
     assert!(server.terminate().success());
+    first.change("DELETE FROM replicas");
     many_users(&first);
     let (begun, rows) = (Instant::now(), first.number("SELECT count(*) FROM users"));
     for (from, to) in [(&first, &second), (&second, &third)] {
@@ -210,6 +212,18 @@ fn a_killed_copy_leaves_the_source_as_it_was() {
     let done = copying(&source, &target, &["--force"]).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     assert_eq!(target.number("SELECT count(*) FROM users"), source.number("SELECT count(*) FROM users"));
+}
+
+/// Starts a server, and waits until it wrote down that it runs.
+fn noted(database: &Database) -> Server {
+    let admin = "eip155:1:0x2c7536E3605D9C16a7a3D7b1898e529396a65c23";
+    let server = database.server().with_env("COUNTERSIGN_ADMINS", admin).start();
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while database.number("SELECT count(*) FROM replicas") == 0 {
+        assert!(Instant::now() < deadline, "the server did not say that it runs");
+        thread::sleep(Duration::from_millis(20));
+    }
+    server
 }
 
 /// Puts as many users there as `COPIED_USERS` says, with a wallet each.
@@ -268,13 +282,13 @@ fn serve(of: &Database, on: &Database) -> Server {
     let secret = fs::read_to_string(secret_file(of)).unwrap();
     if !on.is_postgres() {
         fs::write(secret_file(on), &secret).unwrap();
-        signal_private(&secret_file(on));
+        make_private(&secret_file(on));
         return on.start();
     }
     on.server().with_env("COUNTERSIGN_SECRET", secret.trim()).start()
 }
 
-fn signal_private(file: &Path) {
+fn make_private(file: &Path) {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap();
 }

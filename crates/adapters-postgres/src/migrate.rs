@@ -104,10 +104,10 @@ pub(crate) fn newest_known() -> Result<String, MigrateError> {
     Ok(known()?.last().map(|migration| migration.name().version().to_string()).unwrap_or_default())
 }
 
-/// The version of the newest migration that this database has.
-pub(crate) fn newest(connection: &mut PgConnection) -> Result<String, MigrateError> {
-    let applied = connection.applied_migrations().map_err(MigrateError::Failed)?;
-    Ok(applied.iter().map(ToString::to_string).max().unwrap_or_default())
+/// The version of the newest migration that this database has. Diesel's own question would create its table.
+pub(crate) fn newest(connection: &mut PgConnection) -> Result<String, diesel::result::Error> {
+    let newest = "SELECT COALESCE(max(version), '')::text AS word FROM __diesel_schema_migrations";
+    Ok(diesel::sql_query(newest).get_result::<Mark>(connection)?.word)
 }
 
 /// Brings the schema to that of this version, up or down. The caller's transaction holds all of it.

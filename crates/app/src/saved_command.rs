@@ -214,7 +214,10 @@ pub(crate) fn copy(flags: &CopyFlags, wiring: &Wiring, out: &mut dyn Write) -> R
     let of =
         |url: &DatabaseUrl| wiring.scheme_of(url).map_err(|error| Failure::Usage(format!("{url}: {error}")));
     let (source_scheme, target_scheme) = (of(from)?, of(to)?);
-    if source_scheme.place(from) == target_scheme.place(to) {
+    // One file can have two names.
+    let file = |url: &DatabaseUrl| fs::canonicalize(url.rest()).ok();
+    let is_one_file = file(from).is_some_and(|path| file(to) == Some(path));
+    if is_one_file || source_scheme.place(from) == target_scheme.place(to) {
         return Err(Failure::Usage("--from and --to name the same database".to_owned()));
     }
     let not_read = |error| failure("copy from", from, error);
