@@ -41,7 +41,7 @@ buildah config \
   --user $user:$user --workingdir /var/lib/countersign --volume /var/lib/countersign --port 8080/tcp --stop-signal SIGTERM \
   --entrypoint '["/usr/bin/countersign"]' --cmd serve \
   --env COUNTERSIGN_BIND=0.0.0.0:8080 --env COUNTERSIGN_DATABASE_URL=sqlite:///var/lib/countersign/countersign.db \
-  --healthcheck 'CMD ["/usr/bin/countersign", "healthcheck"]' --healthcheck-interval 10s --healthcheck-timeout 6s \
+  --hostname countersign --healthcheck 'CMD /usr/bin/countersign healthcheck' --healthcheck-interval 10s --healthcheck-timeout 6s \
   --healthcheck-start-period 60s --healthcheck-retries 3 \
   --label org.opencontainers.image.title=countersign --label "org.opencontainers.image.version=$version" \
   --label org.opencontainers.image.licenses=MIT "$container"
