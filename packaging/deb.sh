@@ -24,7 +24,6 @@ mkdir -p "$(dirname "$debug")" "$symbols/usr/share/doc"
 objcopy --only-keep-debug "$binary" "$debug"
 chmod 644 "$debug"
 strip --strip-all --remove-section=.comment "$root/usr/bin/countersign"
-install -D -m 644 "$here/debian/lintian-overrides-dbgsym" "$symbols/usr/share/lintian/overrides/countersign-dbgsym"
 ln -s countersign "$symbols/usr/share/doc/countersign-dbgsym"
 
 doc=$root/usr/share/doc/countersign
@@ -35,7 +34,6 @@ gzip -9nc "$out/countersign.cdx.json" > "$doc/countersign.cdx.json.gz"
   printf ' -- The Countersign developers <countersign@users.noreply.example.org>  %s\n' "$(date -Ru -d "@$SOURCE_DATE_EPOCH")"
 } | gzip -9nc > "$doc/changelog.gz"
 gzip -9nc "$here/../CHANGELOG.md" > "$doc/NEWS.md.gz"
-install -D -m 644 "$here/debian/lintian-overrides" "$root/usr/share/lintian/overrides/countersign"
 
 # Which libraries it needs is what the program itself says. The tool wants to see a source package.
 mkdir -p "$work/source/debian"

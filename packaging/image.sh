@@ -41,7 +41,7 @@ buildah config \
   --user $user:$user --workingdir /var/lib/countersign --volume /var/lib/countersign --port 8080/tcp --stop-signal SIGTERM \
   --entrypoint '["/usr/bin/countersign"]' --cmd serve \
   --env COUNTERSIGN_BIND=0.0.0.0:8080 --env COUNTERSIGN_DATABASE_URL=sqlite:///var/lib/countersign/countersign.db \
-  --healthcheck 'CMD ["/usr/bin/countersign", "healthcheck"]' --healthcheck-interval 10s --healthcheck-timeout 6s \
+  --hostname countersign --healthcheck 'CMD /usr/bin/countersign healthcheck' --healthcheck-interval 10s --healthcheck-timeout 6s \
   --healthcheck-start-period 60s --healthcheck-retries 3 \
   --label org.opencontainers.image.title=countersign --label "org.opencontainers.image.version=$version" \
   --label org.opencontainers.image.licenses=MIT "$container"
@@ -49,7 +49,7 @@ buildah commit --quiet --format docker --timestamp "$SOURCE_DATE_EPOCH" --omit-t
 image=$out/countersign-$version-image.tar
 rm -f "$image"
 buildah push --quiet countersign:"$version" docker-archive:"$image":countersign:"$version" > /dev/null
-buildah inspect --type image --format '{{.FromImageDigest}}' countersign:"$version" > "$image.digest"
+SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH python3 "$here/settle.py" "$image" "countersign:$version" > "$image.digest"
 unpacked=$(du -sb "$root" | cut -f 1)
 echo "$(basename "$image"): $((unpacked / 1000000)) MB unpacked, $(gzip -c "$image" | wc -c | awk '{ print int($1 / 1000000) }') MB to pull, $(cat "$image.digest")"
 (( unpacked <= 40000000 )) || { echo "The image has more than 40 MB"; exit 1; }

@@ -54,7 +54,8 @@ lines += [
     "echo '127.0.0.1 database' >> /etc/hosts",
     "bin=$(echo /usr/lib/postgresql/*/bin); rm -rf /srv/pg; install -d -o postgres -m 700 /srv/pg",
     f"password=$(cat {database['environment']['POSTGRES_PASSWORD_FILE']})",
-    f"runuser -u postgres -- $bin/initdb --pgdata /srv/pg --username {user} --pwfile <(printf %s \"$password\") --auth scram-sha-256 > /dev/null",
+    "(umask 077 && printf %s \"$password\" > /srv/pg-password); chown postgres /srv/pg-password",
+    f"runuser -u postgres -- $bin/initdb --pgdata /srv/pg --username {user} --pwfile /srv/pg-password --auth scram-sha-256 > /dev/null",
     "runuser -u postgres -- $bin/postgres -D /srv/pg -c listen_addresses=127.0.0.1 -c unix_socket_directories=/tmp 2> /tmp/pg.log &",
 ]
 if name != "postgres":
