@@ -536,7 +536,7 @@ fn word_for(name: FactName, value: &str) -> Option<Word> {
         | FactName::Keys
         | FactName::AdminScopes => return None,
     };
-    keys.iter().find(|key| **key == value).map(|key| Word { group, key })
+    keys.iter().find(|key| **key == value).map(|&key| Word { group, key })
 }
 
 /// The key of a fact's text.
