@@ -7,12 +7,12 @@
 
 use countersign_ports::error::Source;
 use diesel::connection::SimpleConnection;
-use diesel::migration::{Migration, MigrationSource};
-use diesel::pg::Pg;
+use diesel::migration::Migration;
 use diesel::{Connection, PgConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use crate::connection::{ConnectError, ConnectionUrl};
+use crate::look::{known, ran};
 
 pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
@@ -36,9 +36,27 @@ pub enum MigrateError {
     /// A migration failed and was rolled back.
     #[error("migration failed: {0}")]
     Failed(#[source] Source),
+    /// The role may not change the schema.
+    #[error(
+        "the schema is not up to date, and this role may not change it; run `countersign migrate` with the role that owns the tables \
+         (docs/scaling.md)"
+    )]
+    NotPermitted(#[source] Source),
     /// The transaction of a migration could not begin or end.
     #[error("connection failed during a migration")]
     Broken(#[from] diesel::result::Error),
+}
+
+impl MigrateError {
+    /// Why a step failed. Diesel does not pass on the SQLSTATE, so the words must do.
+    fn of(source: Source) -> Self {
+        let says = |words| source.to_string().contains(words);
+        if says("permission denied") || says("must be owner of") {
+            Self::NotPermitted(source)
+        } else {
+            Self::Failed(source)
+        }
+    }
 }
 
 /// Runs the migrations that are missing and returns their names. Blocks.
@@ -60,14 +78,30 @@ pub fn revert_all(url: &str) -> Result<Vec<String>, MigrateError> {
 
 pub(crate) fn run_pending(url: &ConnectionUrl) -> Result<Vec<String>, MigrateError> {
     let mut connection = url.open()?;
+    if is_up_to_date(&mut connection)? {
+        return Ok(Vec::new());
+    }
     one_by_one(&mut connection, |connection| {
         let Some(next) = connection.pending_migrations(MIGRATIONS)?.into_iter().next() else {
-            tell_of_newer(connection)?;
             return Ok(None);
         };
         connection.run_migration(&next)?;
         Ok(Some(next.name().to_string()))
     })
+}
+
+/// Did every migration of this release run? A role that can only read and write rows may ask, so it can serve.
+fn is_up_to_date(connection: &mut PgConnection) -> Result<bool, MigrateError> {
+    let (known, ran) = (known()?, ran(connection)?);
+    if !known.iter().all(|version| ran.contains(version)) {
+        return Ok(false);
+    }
+    // Migrations only add (`migrations/README.md`), so this release can go on after a newer one, and replicas of two releases can run
+    // side by side (D-30).
+    for migration in ran.iter().filter(|version| !known.contains(version)) {
+        tracing::warn!(migration, "schema is newer than this program");
+    }
+    Ok(true)
 }
 
 /// Runs steps, each under the lock, until none is left. Returns their names.
@@ -79,23 +113,11 @@ fn one_by_one(
     loop {
         let taken = connection.transaction(|connection| {
             connection.batch_execute(LOCK).map_err(MigrateError::Lock)?;
-            step(connection).map_err(MigrateError::Failed)
+            step(connection).map_err(MigrateError::of)
         })?;
         match taken {
             Some(name) => names.push(name),
             None => return Ok(names),
         }
     }
-}
-
-/// Warns if a newer release was here. Migrations only add (`migrations/README.md`), so this release can go
-/// on, and replicas of two releases can run side by side (D-30).
-fn tell_of_newer(connection: &mut PgConnection) -> Result<(), Source> {
-    let known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations()?;
-    for version in connection.applied_migrations()? {
-        if !known.iter().any(|migration| migration.name().version() == version) {
-            tracing::warn!(migration = %version, "schema is newer than this program");
-        }
-    }
-    Ok(())
 }

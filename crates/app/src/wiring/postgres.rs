@@ -67,6 +67,7 @@ fn open_error(error: MigrateError) -> OpenError {
             | ConnectError::UnsafeDefaults,
         )
         | MigrateError::Failed(_)
+        | MigrateError::NotPermitted(_)
         | MigrateError::Threads(_) => OpenError::Unusable(Box::new(error)),
     }
 }
