@@ -17,6 +17,7 @@ mod declared;
 mod desk;
 mod devices;
 mod edge;
+mod epochs;
 mod event_push;
 mod events;
 mod fail2ban;

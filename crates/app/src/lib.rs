@@ -26,6 +26,7 @@ mod declared;
 mod demo_wallet;
 mod descriptors;
 mod desk;
+mod epoch_watch;
 mod event_command;
 mod event_keeper;
 mod event_output;

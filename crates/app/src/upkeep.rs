@@ -253,6 +253,7 @@ mod tests {
                 texts: TextKey::new([7; 32]),
                 nonces: DpopNonceKey::new([8; 32]),
                 pictures: PictureKey::new([9; 32]),
+                restored_at: None,
             },
             policy: Policy {
                 public_url: PublicUrl::parse("http://localhost").unwrap(),
