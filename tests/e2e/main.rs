@@ -18,6 +18,7 @@ mod desk;
 mod devices;
 mod doctor;
 mod edge;
+mod epochs;
 mod event_push;
 mod events;
 mod fail2ban;

@@ -17,7 +17,7 @@ pub use clock::SystemClock;
 pub use demo_wallet::DemoWallet;
 pub use entropy::OsEntropy;
 pub use jws_reader::JosekitReader;
-pub use secret::{OperatorSecret, SecretRejected};
+pub use secret::{EpochSecret, OperatorSecret, SecretRejected};
 pub use signer::{
     CheckpointKeys, JosekitSigner, KeyChange, KeyError, KeyEvents, KeyTimes, SigningKey, forget_old_keys,
     load_or_create, make_due_keys, make_key,

@@ -8,6 +8,7 @@ use std::fmt;
 use base64::alphabet::URL_SAFE;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, URL_SAFE_NO_PAD};
 use base64::engine::{DecodePaddingMode, Engine};
+use countersign_domain::id::EpochId;
 use countersign_ports::{Entropy, EntropyExt};
 use hkdf::Hkdf;
 use sha2::Sha256;
@@ -84,6 +85,31 @@ impl OperatorSecret {
     }
 }
 
+/// The secret in an epoch: for the keys of what is handed out and must not outlive a restored backup. What must be read again after
+/// a restore has keys of the [`OperatorSecret`] itself.
+#[derive(Clone, Copy, Debug)]
+pub struct EpochSecret<'a> {
+    secret: &'a OperatorSecret,
+    epoch: Option<EpochId>,
+}
+
+impl OperatorSecret {
+    /// The secret in this epoch; `None` before the first restore, when every key is that of the secret itself.
+    pub const fn in_epoch(&self, epoch: Option<EpochId>) -> EpochSecret<'_> {
+        EpochSecret { secret: self, epoch }
+    }
+}
+
+impl EpochSecret<'_> {
+    /// Derives the key for one purpose. No other epoch has the same, because no other has the same id.
+    pub fn derive<const N: usize>(&self, purpose: &str) -> [u8; N] {
+        match self.epoch {
+            None => self.secret.derive(purpose),
+            Some(epoch) => self.secret.derive(&format!("{purpose}, epoch {epoch}")),
+        }
+    }
+}
+
 fn different(bytes: &[u8]) -> usize {
     let mut seen = [false; 256];
     for byte in bytes {
@@ -146,6 +172,18 @@ mod tests {
             key,
             "a longer key for the same purpose begins with the shorter one"
         );
+    }
+
+    #[test]
+    fn each_epoch_has_keys_of_its_own_and_the_first_has_those_of_the_secret() {
+        let secret = OperatorSecret::generate(&OsEntropy);
+        let [one, other] = [1, 2].map(|byte| EpochId::at(time::OffsetDateTime::UNIX_EPOCH, [byte; 10]));
+        let of = |epoch| secret.in_epoch(epoch).derive::<32>("cookies");
+        assert_eq!(of(None), secret.derive::<32>("cookies"));
+        assert_eq!(of(Some(one)), of(Some(one)));
+        assert_ne!(of(Some(one)), of(None));
+        assert_ne!(of(Some(one)), of(Some(other)));
+        assert_ne!(of(Some(one)), secret.in_epoch(Some(one)).derive::<32>("forms"));
     }
 
     #[test]

@@ -11,6 +11,8 @@
 //!   row. Those commands, and those that a guard refuses, are carried out one by one by the single operation,
 //!   which waits, checks the guard again, and says why it refuses. The same goes for all commands of a batch
 //!   that failed. That is safe because a repeated command is recognized.
+//! - A batch that needs a table which somebody else has locked waits a moment, and comes again after the batches
+//!   of other lines. So a locked table does not keep the threads from what does not need it.
 //! - Dropping the future of a command does not stop it. The caller of a command that waited too long has been
 //!   told that storage is unavailable, and the command is no longer started.
 

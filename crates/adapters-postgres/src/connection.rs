@@ -1,6 +1,7 @@
 //! Opens connections, and never reveals their password.
 
 use std::fmt;
+use std::time::Duration;
 
 use diesel::connection::{CacheSize, SimpleConnection};
 use diesel::{Connection, ConnectionError, PgConnection};
@@ -91,11 +92,23 @@ impl ConnectionUrl {
         Ok(connection)
     }
 
-    /// Opens a connection for the pool.
+    /// Opens a connection for operations.
     pub(crate) fn open_for_operations(&self) -> Result<PgConnection, ConnectError> {
         let mut connection = self.open()?;
         if self.pooling == Pooling::Session {
             let settled = connection.batch_execute(SETTINGS);
+            settled.map_err(|error| ConnectError::Refused(error.to_string()))?;
+        }
+        Ok(connection)
+    }
+
+    /// Opens a connection for the pool, whose statements wait only this long for a lock.
+    pub(crate) fn open_for_pool(&self, lock_patience: Duration) -> Result<PgConnection, ConnectError> {
+        let mut connection = self.open_for_operations()?;
+        if self.pooling == Pooling::Session {
+            // Zero would be forever.
+            let millis = lock_patience.as_millis().max(1);
+            let settled = connection.batch_execute(&format!("SET lock_timeout = {millis}"));
             settled.map_err(|error| ConnectError::Refused(error.to_string()))?;
         }
         Ok(connection)

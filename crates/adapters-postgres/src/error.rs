@@ -25,6 +25,9 @@ pub(crate) type OpResult<T> = Result<T, OpError>;
 /// The server gives up because it has no time or space left.
 const OUT_OF_RESOURCES: [&str; 2] = ["canceling statement due to", "No space left on device"];
 
+/// The server's words when a statement waited too long for a lock.
+const LOCKED_OUT: &str = "canceling statement due to lock timeout";
+
 /// No answer came in time.
 #[derive(Debug, thiserror::Error)]
 #[error("database did not answer in time")]
@@ -45,6 +48,12 @@ impl OpError {
             BrokenTransactionManager
                 | DatabaseError(ClosedConnection | UnableToSendCommand | ReadOnlyTransaction, _)
         )
+    }
+
+    /// Does somebody else hold a lock that the statement needs? It waited a moment and did nothing, so it can
+    /// be tried again.
+    pub(crate) fn is_locked_out(&self) -> bool {
+        self.says(&[LOCKED_OUT])
     }
 
     /// Would every other command fail in the same way?

@@ -3,7 +3,7 @@
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
 use diesel::sql_types::Text;
-use diesel::{QueryableByName, RunQueryDsl};
+use diesel::{PgConnection, QueryResult, QueryableByName, RunQueryDsl};
 
 use crate::connection::ConnectionUrl;
 use crate::migrate::{self, MIGRATIONS, MigrateError};
@@ -22,22 +22,32 @@ pub enum Found {
 /// Looks into a database. Blocks.
 pub fn look(url: &str) -> Result<Found, MigrateError> {
     let mut connection = ConnectionUrl::parse(url)?.open()?;
-    let table = "SELECT COALESCE(to_regclass('__diesel_schema_migrations')::text, '') AS word";
-    let table: Word = diesel::sql_query(table).get_result(&mut connection)?;
-    if table.word.is_empty() {
-        return Ok(Found::Nothing);
-    }
-    let known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations().map_err(MigrateError::Failed)?;
-    let known: Vec<String> = known.iter().map(|migration| migration.name().version().to_string()).collect();
-    let ran: Vec<Word> = diesel::sql_query("SELECT version::text AS word FROM __diesel_schema_migrations")
-        .load(&mut connection)?;
-    Ok(if !ran.iter().any(|version| known.contains(&version.word)) {
+    let (known, ran) = (known()?, ran(&mut connection)?);
+    Ok(if !ran.iter().any(|version| known.contains(version)) {
         Found::Nothing
     } else if migrate::unfinished(&mut connection)?.is_some() {
         Found::Unfinished
     } else {
         Found::Ours
     })
+}
+
+/// The versions of all migrations of this release.
+pub(crate) fn known() -> Result<Vec<String>, MigrateError> {
+    let known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations().map_err(MigrateError::Failed)?;
+    Ok(known.iter().map(|migration| migration.name().version().to_string()).collect())
+}
+
+/// The versions of the migrations that ran in this database. Diesel's own look would create its table first, which needs the right to
+/// create tables, even if it is there.
+pub(crate) fn ran(connection: &mut PgConnection) -> QueryResult<Vec<String>> {
+    let table = "SELECT COALESCE(to_regclass('__diesel_schema_migrations')::text, '') AS word";
+    let table: Word = diesel::sql_query(table).get_result(connection)?;
+    if table.word.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ran = diesel::sql_query("SELECT version::text AS word FROM __diesel_schema_migrations");
+    Ok(ran.load::<Word>(connection)?.into_iter().map(|version| version.word).collect())
 }
 
 #[derive(QueryableByName)]

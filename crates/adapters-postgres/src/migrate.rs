@@ -9,11 +9,12 @@ use countersign_ports::error::Source;
 use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
-use diesel::prelude::*;
 use diesel::sql_types::Text;
+use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use crate::connection::{ConnectError, ConnectionUrl};
+use crate::look::{known, ran};
 
 pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
@@ -46,9 +47,27 @@ pub enum MigrateError {
         /// Which work: `restore` or `copy`.
         work: String,
     },
+    /// The role may not change the schema.
+    #[error(
+        "the schema is not up to date, and this role may not change it; run `countersign migrate` with the role that owns the tables \
+         (docs/scaling.md)"
+    )]
+    NotPermitted(#[source] Source),
     /// The transaction of a migration could not begin or end.
     #[error("connection failed during a migration")]
     Broken(#[from] diesel::result::Error),
+}
+
+impl MigrateError {
+    /// Why a step failed. Diesel does not pass on the SQLSTATE, so the words must do.
+    fn of(source: Source) -> Self {
+        let says = |words| source.to_string().contains(words);
+        if says("permission denied") || says("must be owner of") {
+            Self::NotPermitted(source)
+        } else {
+            Self::Failed(source)
+        }
+    }
 }
 
 /// Runs the migrations that are missing and returns their names. Blocks.
@@ -79,9 +98,11 @@ pub(crate) fn run_pending(url: &ConnectionUrl) -> Result<Vec<String>, MigrateErr
 /// Runs the migrations that are missing, whether the database is finished or not.
 pub(crate) fn run_to_fill(url: &ConnectionUrl) -> Result<Vec<String>, MigrateError> {
     let mut connection = url.open()?;
+    if is_up_to_date(&mut connection)? {
+        return Ok(Vec::new());
+    }
     one_by_one(&mut connection, |connection| {
         let Some(next) = connection.pending_migrations(MIGRATIONS)?.into_iter().next() else {
-            tell_of_newer(connection)?;
             return Ok(None);
         };
         connection.run_migration(&next)?;
@@ -101,19 +122,18 @@ pub(crate) fn unfinished(connection: &mut PgConnection) -> Result<Option<String>
 
 /// The version of the newest migration of this release.
 pub(crate) fn newest_known() -> Result<String, MigrateError> {
-    Ok(known()?.last().map(|migration| migration.name().version().to_string()).unwrap_or_default())
+    Ok(known()?.into_iter().max().unwrap_or_default())
 }
 
-/// The version of the newest migration that this database has. Diesel's own question would create its table.
+/// The version of the newest migration that this database has.
 pub(crate) fn newest(connection: &mut PgConnection) -> Result<String, diesel::result::Error> {
-    let newest = "SELECT COALESCE(max(version), '')::text AS word FROM __diesel_schema_migrations";
-    Ok(diesel::sql_query(newest).get_result::<Mark>(connection)?.word)
+    Ok(ran(connection)?.into_iter().max().unwrap_or_default())
 }
 
 /// Brings the schema to that of this version, up or down. The caller's transaction holds all of it.
 pub(crate) fn to(connection: &mut PgConnection, version: &str) -> Result<(), MigrateError> {
     let applied = connection.applied_migrations().map_err(MigrateError::Failed)?;
-    let known = known()?;
+    let known = migrations()?;
     for migration in known.iter().rev() {
         let its = migration.name().version();
         if its.to_string().as_str() > version && applied.contains(&its) {
@@ -140,10 +160,24 @@ pub(crate) fn forward(connection: &mut PgConnection) -> Result<Vec<String>, Migr
 }
 
 /// All migrations of this release, the oldest first.
-fn known() -> Result<Vec<Box<dyn Migration<Pg>>>, MigrateError> {
+fn migrations() -> Result<Vec<Box<dyn Migration<Pg>>>, MigrateError> {
     let mut known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations().map_err(MigrateError::Failed)?;
     known.sort_by_key(|migration| migration.name().version().as_owned());
     Ok(known)
+}
+
+/// Did every migration of this release run? A role that can only read and write rows may ask, so it can serve.
+fn is_up_to_date(connection: &mut PgConnection) -> Result<bool, MigrateError> {
+    let (known, ran) = (known()?, ran(connection)?);
+    if !known.iter().all(|version| ran.contains(version)) {
+        return Ok(false);
+    }
+    // Migrations only add (`migrations/README.md`), so this release can go on after a newer one, and replicas of two releases can run
+    // side by side (D-30).
+    for migration in ran.iter().filter(|version| !known.contains(version)) {
+        tracing::warn!(migration, "schema is newer than this program");
+    }
+    Ok(true)
 }
 
 /// Runs steps, each under the lock, until none is left. Returns their names.
@@ -155,25 +189,13 @@ fn one_by_one(
     loop {
         let taken = connection.transaction(|connection| {
             connection.batch_execute(LOCK).map_err(MigrateError::Lock)?;
-            step(connection).map_err(MigrateError::Failed)
+            step(connection).map_err(MigrateError::of)
         })?;
         match taken {
             Some(name) => names.push(name),
             None => return Ok(names),
         }
     }
-}
-
-/// Warns if a newer release was here. Migrations only add (`migrations/README.md`), so this release can go
-/// on, and replicas of two releases can run side by side (D-30).
-fn tell_of_newer(connection: &mut PgConnection) -> Result<(), Source> {
-    let known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations()?;
-    for version in connection.applied_migrations()? {
-        if !known.iter().any(|migration| migration.name().version() == version) {
-            tracing::warn!(migration = %version, "schema is newer than this program");
-        }
-    }
-    Ok(())
 }
 
 #[derive(QueryableByName)]

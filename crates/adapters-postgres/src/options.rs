@@ -15,10 +15,21 @@ pub struct PgOptions {
     pub queue: usize,
     /// How long an operation can take before its caller is told that storage is unavailable.
     pub patience: Duration,
+    /// How long a statement waits for a lock of somebody else before it lets others use its connection. It is
+    /// tried again for as long as the operation can take. With `pooler=transaction`, a setting of the role
+    /// takes its place.
+    pub lock_patience: Duration,
 }
 
 impl Default for PgOptions {
     fn default() -> Self {
-        Self { pool_size: 10, writers: 2, readers: 2, queue: 1024, patience: Duration::from_secs(2) }
+        Self {
+            pool_size: 10,
+            writers: 2,
+            readers: 2,
+            queue: 1024,
+            patience: Duration::from_secs(2),
+            lock_patience: Duration::from_millis(100),
+        }
     }
 }

@@ -8,6 +8,8 @@
 //!   operation then runs once more on a new connection.
 //! - If there is no connection, the operation waits for one, so that a short restart causes a delay and no
 //!   error.
+//! - A statement waits a moment for a lock that somebody else holds, and then lets others use its connection
+//!   and its thread. It comes again after them. So a locked table holds up only the operations that need it.
 //! - An operation that takes too long is answered as unavailable, whatever its thread is still waiting for: a
 //!   server that is frozen acknowledges everything and answers nothing.
 
@@ -50,7 +52,12 @@ impl Pool {
     pub(crate) fn new(url: ConnectionUrl, options: PgOptions) -> Self {
         let size = options.pool_size.max(1);
         let epoch = Arc::new(AtomicU64::new(0));
-        let opener = Opener { url, epoch: Arc::clone(&epoch), is_away: AtomicBool::new(false) };
+        let opener = Opener {
+            url,
+            lock_patience: options.lock_patience,
+            epoch: Arc::clone(&epoch),
+            is_away: AtomicBool::new(false),
+        };
         let pool = r2d2::Pool::builder()
             .max_size(size)
             .min_idle(Some(IDLE.min(size)))
@@ -84,7 +91,7 @@ impl Pool {
     }
 
     /// Carries out an operation on a thread that may block. Once it has started, dropping the future does not
-    /// stop it.
+    /// stop it, unless it was locked out: then it has done nothing, and does not come again.
     pub(crate) async fn run<T, F>(&self, operation: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -92,15 +99,22 @@ impl Pool {
     {
         let _place = self.admit()?;
         let answer = async {
-            let turn = Arc::clone(&self.turns).acquire_owned().await;
-            let turn = turn.map_err(|closed| StoreError::Unavailable(closed.into()))?;
-            let connections = self.connections.clone();
-            let thread = spawn_blocking(move || {
-                let answer = connections.run(operation);
-                drop(turn);
-                answer
-            });
-            thread.await.map_err(|panicked| StoreError::Failed(panicked.into()))?
+            let mut operation = operation;
+            loop {
+                let turn = Arc::clone(&self.turns).acquire_owned().await;
+                let turn = turn.map_err(|closed| StoreError::Unavailable(closed.into()))?;
+                let connections = self.connections.clone();
+                let thread = spawn_blocking(move || {
+                    let answer = connections.attempt_twice(&operation);
+                    drop(turn);
+                    (answer, operation)
+                });
+                let (answer, again) = thread.await.map_err(|panicked| StoreError::Failed(panicked.into()))?;
+                match answer? {
+                    Err(error) if error.is_locked_out() => operation = again,
+                    answer => return answer.map_err(StoreError::from),
+                }
+            }
         };
         match timeout(self.patience, answer).await {
             Ok(answer) => answer,
@@ -117,14 +131,6 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// Carries out an operation.
-    pub(crate) fn run<T>(
-        &self,
-        operation: impl Fn(&mut PgConnection) -> OpResult<T>,
-    ) -> Result<T, StoreError> {
-        self.attempt_twice(operation)?.map_err(StoreError::from)
-    }
-
     /// Carries out an operation, and once more if only the connection failed.
     pub(crate) fn attempt_twice<T>(
         &self,
@@ -172,6 +178,7 @@ pub(crate) struct Link {
 /// Opens connections for the pool, and knows which of them are no longer any good.
 pub(crate) struct Opener {
     url: ConnectionUrl,
+    lock_patience: Duration,
     epoch: Arc<AtomicU64>,
     is_away: AtomicBool,
 }
@@ -182,7 +189,7 @@ impl ManageConnection for Opener {
 
     fn connect(&self) -> Result<Link, ConnectError> {
         let epoch = self.epoch.load(Ordering::Acquire);
-        let opened = self.url.open_for_operations();
+        let opened = self.url.open_for_pool(self.lock_patience);
         match &opened {
             Ok(_) if self.is_away.swap(false, Ordering::AcqRel) => {
                 tracing::info!("database is reachable again")

@@ -165,11 +165,7 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     let remove = countersign_ports::RemoveSigningKey { kid, event: None };
     signing_keys::remove_signing_key(connection, &remove).unwrap();
     signing_keys::signing_keys(connection).unwrap();
-    purge_expired::purge_expired(
-        connection,
-        PurgeExpired { before: fixtures::NOW, pushed_before: fixtures::NOW, limit: 5 },
-    )
-    .unwrap();
+    purge_expired::purge_expired(connection, PurgeExpired::oldest(fixtures::NOW, 5)).unwrap();
     ping::ping(connection).unwrap();
     let delete = countersign_ports::DeleteClient { id: client.id, event: None };
     manage_clients::delete_client(connection, &delete).unwrap();
@@ -335,4 +331,51 @@ fn a_rule_of_access_that_cannot_be_read_lets_nobody_in() {
         let error = StoreError::from(found.unwrap_err());
         assert_eq!(error.to_string(), format!("stored clients {id} has an impossible {column}"), "{rule}");
     }
+}
+
+/// How many entries of an index were read, by all connections whose statistics are written.
+fn entries_read(connection: &mut PgConnection, index: &str) -> i64 {
+    sql_query("SELECT pg_stat_force_next_flush()").execute(connection).unwrap();
+    let read: Counted = sql_query(format!(
+        "SELECT idx_tup_read AS count FROM pg_stat_user_indexes WHERE indexrelname = '{index}'"
+    ))
+    .get_result(connection)
+    .unwrap();
+    read.count
+}
+
+/// `pg_dump` and `countersign backup` read an old state for a long time.
+#[test]
+fn upkeep_does_not_pass_again_what_it_deleted_while_somebody_reads_an_old_state() {
+    const ROWS: i64 = 4_000;
+    let (url, mut connection) = migrated();
+    let mut reader = url.open().unwrap();
+    sql_query("BEGIN ISOLATION LEVEL REPEATABLE READ").execute(&mut reader).unwrap();
+    assert_eq!(count(&mut reader, "spent_challenges"), 0);
+    let second = "make_interval(secs => n)";
+    let rows = format!(
+        "INSERT INTO spent_challenges (id, forget_after) \
+        SELECT gen_random_uuid(), '2026-01-01 00:00:00Z'::timestamptz + {second} FROM generate_series(0, {ROWS} - 1) AS n"
+    );
+    let start = time::macros::datetime!(2026-01-01 00:00:00 UTC);
+    let end = start + time::Duration::seconds(ROWS);
+    let mut purge = |parts: i64| {
+        sql_query(&rows).execute(&mut connection).unwrap();
+        let before = entries_read(&mut connection, "spent_challenges_by_forget_after");
+        let length = time::Duration::seconds(ROWS / parts);
+        let mut since = start;
+        while since < end {
+            let step =
+                PurgeExpired { since, pushed_since: since, ..PurgeExpired::oldest(since + length, 100) };
+            while purge_expired::purge_expired(&mut connection, step).unwrap().more {}
+            since += length;
+        }
+        assert_eq!(count(&mut connection, "spent_challenges"), 0);
+        entries_read(&mut connection, "spent_challenges_by_forget_after") - before
+    };
+    // What both the rows of now and those that were deleted the first time cost.
+    let (in_parts, at_once) = (purge(80), purge(1));
+    assert!(in_parts < ROWS * 8, "{in_parts}");
+    assert!(at_once > ROWS * 30, "the test sees what is in the way: {at_once}");
+    drop(reader);
 }

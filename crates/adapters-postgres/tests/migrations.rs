@@ -3,12 +3,13 @@
 
 use std::thread;
 
-use countersign_adapters_postgres::{Found, PgOptions, PgStorage, look, migrate, revert_all};
+use countersign_adapters_postgres::{Found, MigrateError, PgOptions, PgStorage, look, migrate, revert_all};
 use countersign_conformance::fixtures;
 use countersign_domain::event::{Actor, Details, Event, EventKind};
 use countersign_domain::id::{EventId, UserId};
 use countersign_ports::{
-    CompleteLogin, EventStore, KeyStore, LoginStore, UnlinkWallet, WalletStore, WalletUnlinked,
+    ClientStore, CompleteLogin, EpochStore, EventStore, KeyStore, LoginStore, UnlinkWallet, Upkeep,
+    WalletStore, WalletUnlinked,
 };
 use countersign_test_postgres::Cluster;
 use uuid::Uuid;
@@ -69,6 +70,39 @@ fn what_an_exchange_and_a_refresh_change_in_a_grant_is_in_no_index() {
     for column in ["forget_after", "newest_token", "redeemed_at"] {
         assert!(!indexes.contains(column), "{indexes}");
     }
+}
+
+/// The URL of the same database for another role.
+fn as_role(url: &str, role: &str) -> String {
+    let (_, server) = url.split_once('@').unwrap();
+    format!("postgres://{role}@{server}")
+}
+
+#[tokio::test]
+async fn a_role_that_may_only_read_and_write_rows_serves_what_another_migrated() {
+    let url = Cluster::shared().create_database();
+    let role = format!("app_{}", url.rsplit('/').next().unwrap());
+    execute(&url, &format!("CREATE ROLE {role} LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC"));
+    let app = as_role(&url, &role);
+    let refused = PgStorage::connect(&app, PgOptions::default()).unwrap_err();
+    assert!(matches!(refused, MigrateError::NotPermitted(_)), "{refused:?}");
+    assert!(refused.to_string().contains("countersign migrate"), "{refused}");
+
+    migrate(&url).unwrap();
+    execute(
+        &url,
+        &format!(
+            "GRANT USAGE ON SCHEMA public TO {role}; \
+            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}"
+        ),
+    );
+    assert_eq!(look(&app).unwrap(), Found::Ours);
+    let store = PgStorage::connect(&app, PgOptions::default()).unwrap();
+    assert!(store.migrated().is_empty());
+    store.ping().await.unwrap();
+    store.register_client(fixtures::register_client()).await.unwrap();
+    store.complete_login(fixtures::complete_login()).await.unwrap();
+    store.raise_epoch(fixtures::raise_epoch()).await.unwrap();
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod demo_wallet;
 mod descriptors;
 mod desk;
 mod doctor;
+mod epoch_watch;
 mod event_command;
 mod event_keeper;
 mod event_output;

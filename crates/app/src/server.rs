@@ -14,6 +14,7 @@ use countersign_adapters_crypto::{JosekitSigner, load_or_create};
 use countersign_domain::challenge::TextKey;
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::form_key::FormKey;
+use countersign_domain::id::EpochId;
 use countersign_domain::picture::PictureKey;
 use countersign_domain::repeat_key::RepeatKey;
 use countersign_domain::secret::SecretHash;
@@ -34,6 +35,7 @@ use crate::config::{AddressDetail, Config, MetricsPage, RegistrationMode};
 use crate::declared;
 use crate::descriptors;
 use crate::desk::{self, KnownApplications};
+use crate::epoch_watch::EpochWatch;
 use crate::event_keeper::EventKeeper;
 use crate::event_pusher::{EventPusher, PushCounts};
 use crate::failure::{Failure, chain};
@@ -116,7 +118,7 @@ pub(crate) async fn serve(
             return Ok(());
         }
     };
-    let Started { upkeeper, keys, metrics, pushed, mut running, storage, admin } = started;
+    let Started { upkeeper, keys, metrics, pushed, mut running, storage, admin, epoch } = started;
     let mut admin_server = None;
     if let Some(listener) = admin_listener {
         if let Ok(address) = listener.local_addr() {
@@ -135,6 +137,7 @@ pub(crate) async fn serve(
             .map_err(|error| Failure::because("serve the metrics (metrics_listen)", &error))?;
         tokio::spawn(serving);
     }
+    let epochs = EpochWatch { context: upkeeper.context.clone(), epoch };
     let uses = UseWriter { clients: upkeeper.context.clients.clone() };
     let context = &upkeeper.context;
     let [sealing, pushing] = ["events", "event push"].map(|work| Lease::new(context.clone(), work));
@@ -161,11 +164,19 @@ pub(crate) async fn serve(
     tokio::spawn(supervisor.clone().keep_alive());
     contract_chains::introduce(&config.wallets.ethereum_rpc);
 
+    let mut outdated = None;
     let ended = tokio::select! {
         ended = running.wait() => Some(ended),
         name = signals.next() => {
             tracing::info!(signal = name, "stopping: no longer ready, requests in flight finish");
             supervisor.stopping();
+            None
+        }
+        () = epochs.until_another_begins() => {
+            tracing::error!("a backup was restored into the database while the server ran: stopping");
+            outdated = Some(Failure::Failed(
+                "stopped because a backup was restored into the database while the server ran; start it again".to_owned(),
+            ));
             None
         }
     };
@@ -187,7 +198,7 @@ pub(crate) async fn serve(
             ));
         }
     }
-    Ok(())
+    outdated.map_or(Ok(()), Err)
 }
 
 struct Started {
@@ -198,6 +209,7 @@ struct Started {
     running: Running,
     storage: OpenStorage,
     admin: AdminSettings,
+    epoch: Option<EpochId>,
 }
 
 async fn start(
@@ -236,10 +248,14 @@ async fn start(
     let keys = load_or_create(store, &secret, clock.as_ref(), wiring.entropy.as_ref(), &events);
     let signer = keys.await.map_err(|error| Failure::because("open the signing keys", &error))?;
     let signer = Arc::new(signer);
+    let epoch = store.epoch().await.map_err(|error| Failure::because("read the epoch", &error))?;
+    // What is handed out with these keys ends when a backup is restored.
+    let handed_out = secret.in_epoch(epoch.map(|epoch| epoch.id));
     let context_keys = ContextKeys {
-        texts: TextKey::new(secret.derive::<32>("challenge texts")),
-        nonces: DpopNonceKey::new(secret.derive::<32>("DPoP nonces")),
+        texts: TextKey::new(handed_out.derive::<32>("challenge texts")),
+        nonces: DpopNonceKey::new(handed_out.derive::<32>("DPoP nonces")),
         pictures: PictureKey::new(secret.derive::<32>("pictures")),
+        restored_at: epoch.map(|epoch| epoch.raised_at),
     };
     let keys = KeyKeeper {
         signer: Arc::clone(&signer),
@@ -292,8 +308,8 @@ async fn start(
         rate_limits: config.rate_limit,
         trusted_proxies: config.trusted_proxies.clone(),
         logs_whole_addresses: config.log_addresses == AddressDetail::Full,
-        session_key: secret.derive::<64>("session cookie"),
-        form_key: FormKey::new(secret.derive::<32>("page forms")),
+        session_key: handed_out.derive::<64>("session cookie"),
+        form_key: FormKey::new(handed_out.derive::<32>("page forms")),
         template_directory: config.template_directory.clone(),
         wallet_links: config.wallet_links.clone(),
         contact: config.contact.clone(),
@@ -312,7 +328,8 @@ async fn start(
     let upkeeper = Upkeeper { context, clock: watch, forget_unused_users };
     let admin =
         AdminSettings { keys: ring, repeat_key: RepeatKey::new(secret.derive::<32>("repeated requests")) };
-    Ok(Started { upkeeper, keys, metrics, pushed, running, storage, admin })
+    let epoch = epoch.map(|epoch| epoch.id);
+    Ok(Started { upkeeper, keys, metrics, pushed, running, storage, admin, epoch })
 }
 
 /// Warns if nobody is in the group of the operators.

@@ -10,7 +10,7 @@ use countersign_usecases::Context;
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::upkeep::forget_proposals::forget_proposals;
 use countersign_usecases::upkeep::forget_unused::{forget_unused_documents, forget_unused_users};
-use countersign_usecases::upkeep::purge_expired::{BATCH, purge_expired};
+use countersign_usecases::upkeep::purge_expired::{BATCH, purge_expired_since};
 use time::OffsetDateTime;
 use tokio::time::sleep;
 
@@ -25,6 +25,14 @@ const MINUTE: Duration = Duration::from_mins(1);
 /// some thousand rows of each kind per second.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// At every how many rounds upkeep begins with the oldest rows again: about every ten minutes. Rows that others had locked were skipped,
+/// and a release before this one can write rows whose time is over already.
+const FROM_THE_OLDEST: u32 = 60;
+/// How much of the time since the last round is taken at once, and into how many parts the time is divided at most. In PostgreSQL the
+/// rows that the steps of one part deleted can be in the way of its next step.
+const PART: time::Duration = time::Duration::seconds(10);
+const PARTS: i32 = 100;
+
 /// Purges expired rows in the background.
 pub(crate) struct Upkeeper {
     pub(crate) context: Context,
@@ -37,9 +45,10 @@ impl Upkeeper {
     /// Purges for as long as the server runs.
     pub(crate) async fn keep(self) {
         let mut document = None;
+        let mut progress = Progress::default();
         loop {
             sleep(jittered(EVERY, self.context.entropy.bytes())).await;
-            match self.round(&mut document).await {
+            match self.round(&mut document, &mut progress).await {
                 Ok(Forgotten { rows: 0, users: 0, documents: 0 }) => {}
                 Ok(Forgotten { rows, users, documents }) => {
                     tracing::info!(rows, users, documents, "expired rows deleted");
@@ -54,17 +63,57 @@ impl Upkeeper {
         }
     }
 
-    async fn round(&self, document: &mut Option<ClientId>) -> Result<Forgotten, StoreError> {
+    async fn round(
+        &self,
+        document: &mut Option<ClientId>,
+        progress: &mut Progress,
+    ) -> Result<Forgotten, StoreError> {
         let past = self.clock.look(&*self.context.storage).await?;
-        let rows = purge_all(&self.context, past, PAUSE).await?;
+        let (mut rows, mut users) = (0, 0);
+        for (since, until) in progress.parts(past) {
+            rows += purge_all(&self.context, since, until, PAUSE).await?;
+            if let Some(unused_for) = self.forget_unused_users {
+                users += forget_users(&self.context, since, until, unused_for, PAUSE).await?;
+            }
+        }
+        progress.is_at(past);
         let rows = rows + forget_all_proposals(&self.context, past, PAUSE).await?;
-        let users = match self.forget_unused_users {
-            Some(unused_for) => forget_users(&self.context, past, unused_for, PAUSE).await?,
-            None => 0,
-        };
         let forgotten = forget_unused_documents(&self.context, past, *document).await?;
         *document = forgotten.next;
         Ok(Forgotten { rows, users, documents: forgotten.rows })
+    }
+}
+
+/// How far upkeep got.
+#[derive(Default)]
+struct Progress {
+    /// What expired before this time was taken.
+    taken_until: Option<OffsetDateTime>,
+    rounds: u32,
+}
+
+impl Progress {
+    /// The parts of the time that the next round takes, one after another: all of it until `past`, or what came since the last round.
+    fn parts(&self, past: OffsetDateTime) -> Vec<(OffsetDateTime, OffsetDateTime)> {
+        let Some(taken_until) = self.taken_until.filter(|_| !self.rounds.is_multiple_of(FROM_THE_OLDEST))
+        else {
+            return vec![(OffsetDateTime::UNIX_EPOCH, past)];
+        };
+        let length = PART.max((past - taken_until) / PARTS);
+        let mut parts = Vec::new();
+        let mut since = taken_until;
+        while since < past {
+            let until = since.checked_add(length).unwrap_or(past).min(past);
+            parts.push((since, until));
+            since = until;
+        }
+        parts
+    }
+
+    /// A round is over.
+    fn is_at(&mut self, past: OffsetDateTime) {
+        self.taken_until = Some(self.taken_until.map_or(past, |taken_until| taken_until.max(past)));
+        self.rounds = self.rounds.wrapping_add(1);
     }
 }
 
@@ -102,10 +151,15 @@ struct Forgotten {
 }
 
 /// Purges step by step while there is more.
-async fn purge_all(context: &Context, past: OffsetDateTime, pause: Duration) -> Result<u64, StoreError> {
+async fn purge_all(
+    context: &Context,
+    since: OffsetDateTime,
+    past: OffsetDateTime,
+    pause: Duration,
+) -> Result<u64, StoreError> {
     let mut rows = 0;
     loop {
-        let purged = purge_expired(context, past).await?;
+        let purged = purge_expired_since(context, since, past).await?;
         rows += purged.rows;
         if !purged.more {
             return Ok(rows);
@@ -134,13 +188,14 @@ async fn forget_all_proposals(
 /// Does the same for users whom no client was ever told about.
 async fn forget_users(
     context: &Context,
+    since: OffsetDateTime,
     past: OffsetDateTime,
     unused_for: time::Duration,
     pause: Duration,
 ) -> Result<u64, StoreError> {
     let mut users = 0;
     loop {
-        let forgotten = forget_unused_users(context, past, unused_for).await?;
+        let forgotten = forget_unused_users(context, since, past, unused_for).await?;
         users += forgotten.rows;
         if !forgotten.more {
             return Ok(users);
@@ -203,6 +258,7 @@ mod tests {
                 texts: TextKey::new([7; 32]),
                 nonces: DpopNonceKey::new([8; 32]),
                 pictures: PictureKey::new([9; 32]),
+                restored_at: None,
             },
             policy: Policy {
                 public_url: PublicUrl::parse("http://localhost").unwrap(),
@@ -229,9 +285,11 @@ mod tests {
             storage.complete_login(fixtures::complete_login()).await.unwrap();
         }
         let now = || context.clock.now();
-        assert_eq!(purge_all(&context, now(), Duration::ZERO).await.unwrap(), 0);
+        let purge =
+            async || purge_all(&context, OffsetDateTime::UNIX_EPOCH, now(), Duration::ZERO).await.unwrap();
+        assert_eq!(purge().await, 0);
         clock.advance(time::Duration::days(400));
-        assert_eq!(purge_all(&context, now(), Duration::ZERO).await.unwrap(), expired);
+        assert_eq!(purge().await, expired);
     }
 
     #[tokio::test]
@@ -261,6 +319,27 @@ mod tests {
         assert_eq!(storage.replicas(old.seen_at).await.unwrap().len(), 2);
         note_replica(&context, seen_later(day + time::Duration::MICROSECOND)).await.unwrap();
         assert!(!storage.replicas(old.seen_at).await.unwrap().contains(&old));
+    }
+
+    #[test]
+    fn a_round_goes_on_where_the_last_one_ended_and_begins_with_the_oldest_now_and_then() {
+        let start = time::macros::datetime!(2026-12-02 10:00:00 UTC);
+        let at = |seconds| start + time::Duration::seconds(seconds);
+        let mut progress = Progress::default();
+        assert_eq!(progress.parts(at(0)), [(OffsetDateTime::UNIX_EPOCH, at(0))]);
+        progress.is_at(at(0));
+        assert_eq!(progress.parts(at(0)), []);
+        assert_eq!(progress.parts(at(25)), [(at(0), at(10)), (at(10), at(20)), (at(20), at(25))]);
+        let day = progress.parts(at(86_400));
+        assert_eq!(day.len(), 100);
+        assert_eq!((day[0].0, day[99].1), (at(0), at(86_400)));
+        assert!(day.windows(2).all(|parts| parts[0].1 == parts[1].0));
+        // A clock that was set back: nothing is new until it is where it was.
+        progress.is_at(at(-5));
+        assert_eq!(progress.parts(at(-5)), []);
+        assert_eq!(progress.parts(at(1)), [(at(0), at(1))]);
+        progress.rounds = FROM_THE_OLDEST;
+        assert_eq!(progress.parts(at(1)), [(OffsetDateTime::UNIX_EPOCH, at(1))]);
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub struct Expected<'a> {
     /// Does the client follow the FAPI 2.0 Security Profile? Then its `aud` must be the issuer, as a single
     /// string (section 5.3.3).
     pub keeps_fapi: bool,
+    /// When a backup was last restored.
+    pub restored_at: Option<OffsetDateTime>,
 }
 
 /// Why an assertion is not accepted. Clients are not told the reason.
@@ -69,6 +71,9 @@ pub enum AssertionRejected {
     /// It was issued in the future, or is not valid yet.
     #[error("iat or nbf is in the future")]
     Early,
+    /// It may have been used before a backup was restored, which does not know of it.
+    #[error("it may be from before the server's database was restored; make a new one")]
+    BeforeRestore,
     /// It has no usable `jti`, so it could not be recognized if it came again.
     #[error("jti is missing or too long")]
     TokenId,
@@ -105,11 +110,21 @@ pub fn judge(
     if is_early("iat") || is_early("nbf") {
         return Err(AssertionRejected::Early);
     }
+    if expected.restored_at.is_some_and(|restored_at| could_be_used_before(restored_at, claims, expires_at)) {
+        return Err(AssertionRejected::BeforeRestore);
+    }
     let id = claims.token_id().ok_or(AssertionRejected::TokenId)?;
     // The clocks of replicas can differ, so the id is kept a little longer than the assertion is valid
     // (E-35).
     let forget_after = expires_at.checked_add(SKEW).unwrap_or(expires_at);
     Ok(SingleUse::new("client assertion", expected.client_id.as_bytes(), id, forget_after))
+}
+
+/// Would this assertion have been accepted at that time or earlier? In lock-step with the limits above: whatever was accepted then was
+/// issued at most [`SKEW`] later, and expired at most [`MAX_LIFETIME`] later.
+fn could_be_used_before(time: OffsetDateTime, claims: &Claims, expires_at: OffsetDateTime) -> bool {
+    let is_issued_later = claims.time("iat").is_some_and(|issued_at| issued_at - time > SKEW);
+    !is_issued_later && expires_at - time <= MAX_LIFETIME
 }
 
 /// Libraries write `JWT`, the newer name, or nothing.

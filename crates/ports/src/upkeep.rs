@@ -12,12 +12,25 @@ use crate::StoreError;
 pub struct PurgeExpired {
     /// Rows whose time to be forgotten is before this are deleted.
     pub before: OffsetDateTime,
+    /// Rows whose time to be forgotten is before this may be left alone: an earlier call took them. A store in which deleted rows are
+    /// still in the way while somebody reads an old state need not pass them again.
+    pub since: OffsetDateTime,
     /// Pushed requests that expired before this time are deleted. They have a time of their own because a
     /// used one is already gone, so nothing depends on remembering them, and because strangers can make large
     /// ones.
     pub pushed_before: OffsetDateTime,
+    /// The same as `since` for pushed requests.
+    pub pushed_since: OffsetDateTime,
     /// The most rows to delete.
     pub limit: u32,
+}
+
+impl PurgeExpired {
+    /// A step that begins with the oldest rows.
+    pub const fn oldest(before: OffsetDateTime, limit: u32) -> Self {
+        let since = OffsetDateTime::UNIX_EPOCH;
+        Self { before, since, pushed_before: before, pushed_since: since, limit }
+    }
 }
 
 /// Deletes users that no client was ever told about.
@@ -25,6 +38,9 @@ pub struct PurgeExpired {
 pub struct ForgetUnused {
     /// Users who were created, or last looked at, before this time.
     pub before: OffsetDateTime,
+    /// Users who were created, or last looked at, before this time may be left alone: an earlier call looked
+    /// at them.
+    pub since: OffsetDateTime,
     /// The time of this look. It is stored for users who stay, so that they are looked at again only later.
     pub now: OffsetDateTime,
     /// The most users to look at.
@@ -101,8 +117,11 @@ pub trait Upkeep: Send + Sync {
     /// own stores nothing.
     async fn mark_time(&self, mark: TimeMark) -> Result<(), StoreError>;
 
-    /// Checks that the store answers and accepts writes, by a small write that is durable when this returns.
-    /// It changes nothing that anyone reads. An error means that other writes would fail too: the disk is
-    /// full, the server is read-only, or the file is gone.
+    /// Checks that the store answers and accepts writes, by a small write that is durable when this returns,
+    /// and that everything is there that a sign-in and an exchange need: clients, users, wallets, consents,
+    /// sessions, grants, tokens and events. It changes nothing that anyone reads, and takes no longer among
+    /// many rows. An error means that sign-ins or exchanges would fail too: the disk is full, the server is
+    /// read-only, the file is gone, or somebody else has locked one of them for longer than an operation
+    /// can take.
     async fn ping(&self) -> Result<(), StoreError>;
 }

@@ -135,7 +135,7 @@ pub struct Notifier<'a> {
     pub fetcher: &'a dyn Fetcher,
 }
 
-/// The keys by which the server recognizes what it issued: one for each purpose.
+/// How the server recognizes what it issued: a key for each purpose, and since when.
 #[derive(Clone, Debug)]
 pub struct ContextKeys {
     /// Recognizes the texts that wallets sign.
@@ -144,6 +144,8 @@ pub struct ContextKeys {
     pub nonces: DpopNonceKey,
     /// Names the pictures of users.
     pub pictures: PictureKey,
+    /// When a backup was last restored. Which assertions of clients were used before, nobody knows any more.
+    pub restored_at: Option<OffsetDateTime>,
 }
 
 /// What the operator decided.

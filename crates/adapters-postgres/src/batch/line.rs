@@ -121,11 +121,12 @@ impl<C: Batched> Waiting<C> {
             return;
         }
         drop(state);
-        self.execute(submissions);
+        let locked_out = self.execute(submissions);
         let mut state = self.lock();
         keys.iter().for_each(|key| {
             state.keys.remove(key);
         });
+        state.put_back(locked_out);
         let goes_on = !state.submissions.is_empty();
         state.under_way -= usize::from(!goes_on);
         drop(state);
@@ -134,14 +135,25 @@ impl<C: Batched> Waiting<C> {
         }
     }
 
-    fn execute(&self, batch: Vec<Submission<C>>) {
+    /// Carries out a batch. Returns its commands if somebody else holds a lock that it needs.
+    fn execute(&self, batch: Vec<Submission<C>>) -> Vec<Submission<C>> {
         let (commands, callers): (Vec<C>, Vec<_>) =
             batch.into_iter().map(|submission| (submission.command, submission.caller)).unzip();
         let attempt = || self.connections.attempt_twice(|connection| C::together(connection, &commands));
         let outcomes = match catch_unwind(AssertUnwindSafe(attempt)) {
             Ok(Ok(Ok(outcomes))) => outcomes,
-            Ok(Ok(Err(error))) if error.is_outage() => return refuse_all(callers, error.into()),
-            Ok(Err(error)) => return refuse_all(callers, error),
+            Ok(Ok(Err(error))) if error.is_locked_out() => {
+                let submissions = commands.into_iter().zip(callers);
+                return submissions.map(|(command, caller)| Submission { command, caller }).collect();
+            }
+            Ok(Ok(Err(error))) if error.is_outage() => {
+                refuse_all(callers, error.into());
+                return Vec::new();
+            }
+            Ok(Err(error)) => {
+                refuse_all(callers, error);
+                return Vec::new();
+            }
             Ok(Ok(Err(error))) => {
                 tracing::warn!(commands = commands.len(), %error, "batch failed, retrying its commands one by one");
                 none_for(&commands)
@@ -157,23 +169,10 @@ impl<C: Batched> Waiting<C> {
         for ((command, caller), outcome) in commands.into_iter().zip(callers).zip(outcomes) {
             match outcome {
                 Some(outcome) => caller.answer(Ok(outcome)),
-                None => self.alone(command, caller),
+                None => alone(&self.singles, self.connections.clone(), Submission { command, caller }),
             }
         }
-    }
-
-    /// Carries out a command by itself, on a thread of its own: it may have to wait for locks, and nobody
-    /// should wait for it.
-    fn alone(&self, command: C, caller: Caller<C::Outcome>) {
-        let connections = self.connections.clone();
-        self.singles.give(move || {
-            let answer = if Instant::now() < caller.until {
-                connections.run(|connection| command.alone(connection))
-            } else {
-                Err(StoreError::Unavailable(OutOfPatience.into()))
-            };
-            caller.answer(answer);
-        });
+        Vec::new()
     }
 
     fn lock(&self) -> MutexGuard<'_, State<C>> {
@@ -209,6 +208,13 @@ impl<C: Batched> State<C> {
         batch
     }
 
+    /// Puts commands back in front of those that came later.
+    fn put_back(&mut self, commands: Vec<Submission<C>>) {
+        for submission in commands.into_iter().rev() {
+            self.submissions.push_front(submission);
+        }
+    }
+
     /// Is it better to start another batch now than to wait for a running one? A larger batch later costs
     /// less than a small one now, until so many commands are waiting that they would keep a thread busy.
     fn is_worth_a_batch(&self) -> bool {
@@ -228,6 +234,25 @@ impl<T> Caller<T> {
         // A caller who is gone does not need the answer.
         let _ = self.reply.send(answer);
     }
+}
+
+/// Carries out a command by itself, on a thread of its own. If somebody else holds a lock that it needs, it comes again after those
+/// that wait for the thread.
+fn alone<C: Batched>(singles: &Arc<Threads>, connections: Connections, submission: Submission<C>) {
+    let again = Arc::clone(singles);
+    singles.give(move || {
+        let Submission { command, caller } = submission;
+        if caller.until <= Instant::now() {
+            return caller.answer(Err(StoreError::Unavailable(OutOfPatience.into())));
+        }
+        match connections.attempt_twice(|connection| command.alone(connection)) {
+            Ok(Err(error)) if error.is_locked_out() => {
+                alone(&again, connections, Submission { command, caller });
+            }
+            Ok(answer) => caller.answer(answer.map_err(StoreError::from)),
+            Err(error) => caller.answer(Err(error)),
+        }
+    });
 }
 
 fn none_for<C: Batched>(batch: &[C]) -> Vec<Option<C::Outcome>> {

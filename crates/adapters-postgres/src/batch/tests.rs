@@ -33,6 +33,8 @@ enum Does {
     Panic,
     /// Meets a server that gives up.
     TimeOut,
+    /// Meets a lock that somebody else holds; the second time it is free.
+    MeetALock,
 }
 
 /// What the test observes and controls.
@@ -56,7 +58,13 @@ impl Batched for Command {
         test.batches.lock().unwrap().push(batch.iter().map(|command| command.about).collect());
         test.begun.send(()).unwrap();
         test.permits.lock().unwrap().recv().unwrap();
+        let is_first = |command: &Self| {
+            let batches = test.batches.lock().unwrap();
+            batches.iter().filter(|batch| batch.contains(&command.about)).count() == 1
+        };
         let outcomes = batch.iter().map(|command| match command.does {
+            Does::MeetALock if is_first(command) => Err(locked_out()),
+            Does::MeetALock => Ok(Some("together")),
             Does::Work => Ok(Some("together")),
             Does::Stay => Ok(None),
             Does::Fail => Err(OpError::from(diesel::result::Error::NotFound)),
@@ -69,7 +77,7 @@ impl Batched for Command {
     fn alone(&self, _: &mut PgConnection) -> OpResult<&'static str> {
         self.test.alone.lock().unwrap().push(self.about);
         match self.does {
-            Does::Work | Does::Stay => Ok("alone"),
+            Does::Work | Does::Stay | Does::MeetALock => Ok("alone"),
             Does::Fail => Err(diesel::result::Error::NotFound.into()),
             Does::Panic => panic!("as the test says"),
             Does::TimeOut => Err(timeout()),
@@ -78,6 +86,12 @@ impl Batched for Command {
 }
 
 fn timeout() -> OpError {
+    let kind = diesel::result::DatabaseErrorKind::Unknown;
+    let words = "canceling statement due to statement timeout".to_owned();
+    diesel::result::Error::DatabaseError(kind, Box::new(words)).into()
+}
+
+fn locked_out() -> OpError {
     let kind = diesel::result::DatabaseErrorKind::Unknown;
     let words = "canceling statement due to lock timeout".to_owned();
     diesel::result::Error::DatabaseError(kind, Box::new(words)).into()
@@ -244,6 +258,19 @@ async fn a_server_that_gives_up_is_not_asked_again_for_each_command() {
     bench.put(2, Does::TimeOut).await;
     let (answers, test) = bench.answers(2).await;
     assert!(answers[1..].iter().all(|(_, answer)| matches!(answer, Err(StoreError::Unavailable(_)))));
+    assert!(test.alone.lock().unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_that_meets_a_lock_comes_again_in_its_order_before_what_came_later() {
+    let mut bench = Bench::start();
+    bench.occupy().await;
+    for (about, does) in [(3, Does::Work), (1, Does::MeetALock), (2, Does::Work), (3, Does::Work)] {
+        bench.put(about, does).await;
+    }
+    let (answers, test) = bench.answers(4).await;
+    assert!(answers.iter().all(|(_, answer)| matches!(answer, Ok("together"))), "{answers:?}");
+    assert_eq!(*test.batches.lock().unwrap(), [vec![0], vec![3, 1, 2], vec![3, 1, 2], vec![3]]);
     assert!(test.alone.lock().unwrap().is_empty());
 }
 

@@ -12,9 +12,9 @@ use crate::statement::statement;
 
 /// Locks users and wallets in the usual order and waits for nobody.
 pub(crate) fn forget_unused(connection: &mut PgConnection, command: ForgetUnused) -> OpResult<Purged> {
-    let ForgetUnused { before, now, limit } = command;
+    let ForgetUnused { before, since, now, limit } = command;
     all_or_nothing(connection, |connection| {
-        let asked: Vec<Uuid> = LockUsers { before, limit: limit.into() }.load(connection)?;
+        let asked: Vec<Uuid> = LockUsers { before, since, limit: limit.into() }.load(connection)?;
         let held: Vec<Uuid> = LockWallets { users: asked.clone() }.load(connection)?;
         let unused: Vec<Uuid> = Unused { users: held }.load(connection)?;
         let kept: Vec<Uuid> = asked.iter().filter(|user| !unused.contains(user)).copied().collect();
@@ -23,7 +23,7 @@ pub(crate) fn forget_unused(connection: &mut PgConnection, command: ForgetUnused
         DeleteConsents { users: unused.clone() }.execute(connection)?;
         DeleteOfEarlierRelease { users: unused.clone() }.execute(connection)?;
         let rows = DeleteUsers { users: unused }.execute(connection)?;
-        let others: Vec<Uuid> = More { before, limit: 1 }.load(connection)?;
+        let others: Vec<Uuid> = More { before, since, limit: 1 }.load(connection)?;
         let is_full = u32::try_from(asked.len()).is_ok_and(|count| count == limit);
         Ok::<_, Undone<Purged>>(Purged {
             rows: u64::try_from(rows).unwrap_or(u64::MAX),
@@ -33,9 +33,13 @@ pub(crate) fn forget_unused(connection: &mut PgConnection, command: ForgetUnused
 }
 
 statement! {
-    /// Users who are being changed are skipped until the next time.
-    LockUsers { before: OffsetDateTime as Timestamptz, limit: i64 as BigInt } -> SqlUuid = "\
-        SELECT id FROM users WHERE untold_since < :before \
+    /// Users who are being changed are skipped until upkeep begins with the oldest again.
+    LockUsers {
+        before: OffsetDateTime as Timestamptz,
+        since: OffsetDateTime as Timestamptz,
+        limit: i64 as BigInt,
+    } -> SqlUuid = "\
+        SELECT id FROM users WHERE untold_since >= :since AND untold_since < :before \
         ORDER BY untold_since, id LIMIT :limit FOR UPDATE SKIP LOCKED"
 }
 
@@ -88,6 +92,10 @@ statement! {
 }
 
 statement! {
-    More { before: OffsetDateTime as Timestamptz, limit: i64 as BigInt } -> SqlUuid = "\
-        SELECT id FROM users WHERE untold_since < :before ORDER BY untold_since LIMIT :limit"
+    More {
+        before: OffsetDateTime as Timestamptz,
+        since: OffsetDateTime as Timestamptz,
+        limit: i64 as BigInt,
+    } -> SqlUuid = "\
+        SELECT id FROM users WHERE untold_since >= :since AND untold_since < :before ORDER BY untold_since LIMIT :limit"
 }

@@ -9,25 +9,30 @@ use crate::error::OpResult;
 use crate::statement::statement;
 
 pub(crate) fn purge_expired(connection: &mut PgConnection, command: PurgeExpired) -> OpResult<Purged> {
-    let statement =
-        Purge { before: command.before, pushed_before: command.pushed_before, limit: command.limit.into() };
+    let PurgeExpired { before, since, pushed_before, pushed_since, limit } = command;
+    let statement = Purge { before, since, pushed_before, pushed_since, limit: limit.into() };
     let (rows, more): (i64, bool) = statement.get_result(connection)?;
     Ok(Purged { rows: rows.unsigned_abs(), more })
 }
 
 statement! {
-    /// Rows that somebody else has locked are skipped until the next time. So a code that is being redeemed
+    /// While somebody reads an old state (`pg_dump`), what was deleted stays in the tables and in their indexes. So a step begins where
+    /// the steps before it ended, and does not pass all of that again.
+    ///
+    /// Rows that somebody else has locked are skipped until upkeep begins with the oldest again. So a code that is being redeemed
     /// keeps its grant, and two purges at once do not wait for each other. A grant that is due for review but
     /// has been extended since only gets a new time of review. When a redeemed grant is deleted, its user is
     /// marked as known. For that the user is locked first; where somebody else has that lock, the grant is
     /// skipped, too. Of a client whose old secret has ended, that secret alone is deleted.
     Purge {
         before: OffsetDateTime as Timestamptz,
+        since: OffsetDateTime as Timestamptz,
         pushed_before: OffsetDateTime as Timestamptz,
+        pushed_since: OffsetDateTime as Timestamptz,
         limit: i64 as BigInt,
     } -> (BigInt, Bool) = "\
         WITH due_grants AS MATERIALIZED ( \
-          SELECT id, user_id, redeemed_at, forget_after FROM grants WHERE review_at < :before \
+          SELECT id, user_id, redeemed_at, forget_after FROM grants WHERE review_at >= :since AND review_at < :before \
           ORDER BY review_at, id LIMIT :limit FOR UPDATE SKIP LOCKED \
         ), owners AS MATERIALIZED ( \
           SELECT DISTINCT user_id FROM due_grants WHERE redeemed_at IS NOT NULL AND forget_after < :before \
@@ -42,25 +47,25 @@ statement! {
         ), told AS ( \
           UPDATE users SET untold_since = NULL FROM held WHERE users.id = held.id \
         ), old_tokens AS MATERIALIZED ( \
-          SELECT id FROM tokens WHERE forget_after < :before \
+          SELECT id FROM tokens WHERE forget_after >= :since AND forget_after < :before \
           ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
         ), old_spent AS MATERIALIZED ( \
-          SELECT id FROM spent_challenges WHERE forget_after < :before \
+          SELECT id FROM spent_challenges WHERE forget_after >= :since AND forget_after < :before \
           ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
         ), old_proofs AS MATERIALIZED ( \
-          SELECT digest FROM spent_proofs WHERE forget_after < :before \
+          SELECT digest FROM spent_proofs WHERE forget_after >= :since AND forget_after < :before \
           ORDER BY forget_after, digest LIMIT :limit FOR UPDATE SKIP LOCKED \
         ), old_sessions AS MATERIALIZED ( \
-          SELECT id FROM login_sessions WHERE expires_at < :before \
+          SELECT id FROM login_sessions WHERE expires_at >= :since AND expires_at < :before \
           ORDER BY expires_at, id LIMIT :limit FOR UPDATE SKIP LOCKED \
         ), old_pushed AS MATERIALIZED ( \
-          SELECT id FROM pushed_requests WHERE expires_at < :pushed_before \
+          SELECT id FROM pushed_requests WHERE expires_at >= :pushed_since AND expires_at < :pushed_before \
           ORDER BY expires_at, id LIMIT :limit FOR UPDATE SKIP LOCKED \
         ), old_devices AS MATERIALIZED ( \
-          SELECT id FROM device_requests WHERE forget_after < :before \
+          SELECT id FROM device_requests WHERE forget_after >= :since AND forget_after < :before \
           ORDER BY forget_after, id LIMIT :limit FOR UPDATE SKIP LOCKED \
         ), old_secrets AS MATERIALIZED ( \
-          SELECT id, old_secret_hash FROM clients WHERE old_secret_expires_at < :before \
+          SELECT id, old_secret_hash FROM clients WHERE old_secret_expires_at >= :since AND old_secret_expires_at < :before \
           ORDER BY old_secret_expires_at, id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED \
         ), reviewed_grants AS ( \
           UPDATE grants SET review_at = due_grants.forget_after FROM due_grants \
@@ -101,12 +106,12 @@ statement! {
             + (SELECT count(*) FROM gone_sessions) \
             + (SELECT count(*) FROM gone_pushed) + (SELECT count(*) FROM gone_devices) \
             + (SELECT count(*) FROM gone_secrets), \
-          EXISTS (SELECT FROM grants WHERE review_at < :before OFFSET :limit) \
-          OR EXISTS (SELECT FROM tokens WHERE forget_after < :before OFFSET :limit) \
-          OR EXISTS (SELECT FROM spent_challenges WHERE forget_after < :before OFFSET :limit) \
-          OR EXISTS (SELECT FROM spent_proofs WHERE forget_after < :before OFFSET :limit) \
-          OR EXISTS (SELECT FROM login_sessions WHERE expires_at < :before OFFSET :limit) \
-          OR EXISTS (SELECT FROM pushed_requests WHERE expires_at < :pushed_before OFFSET :limit) \
-          OR EXISTS (SELECT FROM device_requests WHERE forget_after < :before OFFSET :limit) \
-          OR EXISTS (SELECT FROM clients WHERE old_secret_expires_at < :before OFFSET :limit)"
+          EXISTS (SELECT FROM grants WHERE review_at >= :since AND review_at < :before OFFSET :limit) \
+          OR EXISTS (SELECT FROM tokens WHERE forget_after >= :since AND forget_after < :before OFFSET :limit) \
+          OR EXISTS (SELECT FROM spent_challenges WHERE forget_after >= :since AND forget_after < :before OFFSET :limit) \
+          OR EXISTS (SELECT FROM spent_proofs WHERE forget_after >= :since AND forget_after < :before OFFSET :limit) \
+          OR EXISTS (SELECT FROM login_sessions WHERE expires_at >= :since AND expires_at < :before OFFSET :limit) \
+          OR EXISTS (SELECT FROM pushed_requests WHERE expires_at >= :pushed_since AND expires_at < :pushed_before OFFSET :limit) \
+          OR EXISTS (SELECT FROM device_requests WHERE forget_after >= :since AND forget_after < :before OFFSET :limit) \
+          OR EXISTS (SELECT FROM clients WHERE old_secret_expires_at >= :since AND old_secret_expires_at < :before OFFSET :limit)"
 }

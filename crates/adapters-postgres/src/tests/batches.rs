@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 use countersign_domain::id::TokenId;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    CompleteLogin, KnownAccess, LoginCompleted, Redeemed, ReplayStore, RevokeGrant, RevokeToken, Revoked,
-    RotateRefresh, Rotated, SpendProof, StoreError,
+    AccountStore, ClientStore, CompleteLogin, EndSession, KnownAccess, LoginCompleted, LoginStore, Redeemed,
+    ReplayStore, RequestStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionStore,
+    SpendProof, StoreError, TokenStore, Upkeep,
 };
 use diesel::prelude::*;
 use diesel::result::DatabaseErrorKind::UniqueViolation;
 use diesel::result::Error::DatabaseError;
 use diesel::sql_query;
+use tokio::task::JoinSet;
 
 use super::{count, migrated, migrated_url};
 use crate::batch::Batched;
@@ -224,7 +226,12 @@ async fn begun<F: Future>(operation: &mut Pin<&mut F>) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deadlock_costs_a_batch_and_none_of_its_commands() {
     let url = migrated_url();
-    let options = PgOptions { writers: 1, patience: Duration::from_secs(20), ..PgOptions::default() };
+    let options = PgOptions {
+        writers: 1,
+        patience: Duration::from_secs(20),
+        lock_patience: Duration::from_secs(10),
+        ..PgOptions::default()
+    };
     let parsed = crate::connection::ConnectionUrl::parse(&url).unwrap();
     let mut watcher = parsed.open().unwrap();
     // Whoever looks first gives up. That is the writer, on a busy machine too: it looks so late that the other
@@ -287,4 +294,112 @@ async fn everything_works_where_no_statement_may_stay_prepared() {
     super::every_operation(&mut connection, true);
     assert_eq!(count(&mut connection, "pg_prepared_statements WHERE name <> ''"), 0);
     assert!(store.spend_proof(fixtures::spend_proof()).await.unwrap());
+}
+
+/// Holds a lock on a table until this is dropped.
+fn lock_table(url: &str, table: &str) -> PgConnection {
+    let mut holder = ConnectionUrl::parse(url).unwrap().open().unwrap();
+    sql_query("BEGIN").execute(&mut holder).unwrap();
+    sql_query(format!("LOCK TABLE {table}")).execute(&mut holder).unwrap();
+    holder
+}
+
+/// Each kind of operation that needs grants, many times.
+fn crowd_at_the_grants(store: &PgStorage) -> JoinSet<Result<(), StoreError>> {
+    let mut crowd = JoinSet::new();
+    for _ in 0..64 {
+        let store = store.clone();
+        crowd.spawn(async move { store.complete_login(fixtures::complete_login()).await.map(drop) });
+    }
+    for _ in 0..64 {
+        let grant = fixtures::grant_id();
+        let [first, second, third] = [(); 3].map(|()| store.clone());
+        crowd.spawn(async move { first.redeem_code(fixtures::redeem_code(grant)).await.map(drop) });
+        crowd.spawn(async move { second.revoke_grant(fixtures::revoke_grant(grant)).await.map(drop) });
+        crowd.spawn(async move { third.find_grant(grant).await.map(drop) });
+    }
+    for _ in 0..16 {
+        let [store, other] = [(); 2].map(|()| store.clone());
+        let session = EndSession { id: fixtures::session_id(), user: fixtures::user_id(), event: None };
+        crowd.spawn(async move { store.end_session(session).await.map(drop) });
+        crowd.spawn(async move { other.find_account(fixtures::user_id()).await.map(drop) });
+    }
+    crowd
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn d_04_a_locked_table_holds_up_only_what_needs_it() {
+    let url = migrated_url();
+    let store = PgStorage::connect(&url, PgOptions::default()).unwrap();
+    let holder = lock_table(&url, "grants");
+    let mut crowd = crowd_at_the_grants(&store);
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    for _ in 0..3 {
+        let start = Instant::now();
+        assert!(store.spend_proof(fixtures::spend_proof()).await.unwrap());
+        let client = fixtures::register_client();
+        let id = client.client.id;
+        store.register_client(client).await.unwrap();
+        assert!(store.find_client(id).await.unwrap().is_some());
+        store.push_request(fixtures::pushed_request()).await.unwrap();
+        assert!(start.elapsed() < Duration::from_secs(4), "four operations took {:?}", start.elapsed());
+    }
+    let mut refused = 0;
+    while let Some(answer) = crowd.join_next().await {
+        match answer.unwrap() {
+            Err(StoreError::Unavailable(_)) => refused += 1,
+            // What needs no grant after all.
+            Ok(()) => {}
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    assert!(refused >= 256, "{refused}");
+    drop(holder);
+    store.complete_login(fixtures::complete_login()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_a_lock_is_carried_out_when_it_is_free() {
+    let url = migrated_url();
+    let patience = Duration::from_secs(20);
+    let store = PgStorage::connect(&url, PgOptions { patience, ..PgOptions::default() }).unwrap();
+    let holder = lock_table(&url, "grants");
+    let crowd = crowd_at_the_grants(&store);
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    drop(holder);
+    for answer in crowd.join_all().await {
+        answer.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn d_04_a_database_with_a_table_that_is_locked_or_gone_is_not_ready() {
+    let url = migrated_url();
+    let store = PgStorage::connect(&url, PgOptions::default()).unwrap();
+    let mut other = ConnectionUrl::parse(&url).unwrap().open().unwrap();
+    for table in ["grants", "tokens", "fresh_events"] {
+        store.ping().await.unwrap();
+        let holder = lock_table(&url, table);
+        let start = Instant::now();
+        assert!(matches!(store.ping().await, Err(StoreError::Unavailable(_))), "{table} is locked");
+        assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+        drop(holder);
+    }
+    // So that the lock of a session that has ended is gone.
+    while store.ping().await.is_err() {}
+    for table in [
+        "clients",
+        "users",
+        "wallets",
+        "signed_consents",
+        "login_sessions",
+        "grants",
+        "tokens",
+        "fresh_events",
+    ] {
+        sql_query(format!("ALTER TABLE {table} RENAME TO gone")).execute(&mut other).unwrap();
+        assert!(matches!(store.ping().await, Err(StoreError::Failed(_))), "{table} is gone");
+        sql_query(format!("ALTER TABLE gone RENAME TO {table}")).execute(&mut other).unwrap();
+        store.ping().await.unwrap();
+    }
 }

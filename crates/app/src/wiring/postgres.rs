@@ -86,6 +86,7 @@ fn open_error(error: MigrateError) -> OpenError {
         )
         | MigrateError::Failed(_)
         | MigrateError::Unfinished { .. }
+        | MigrateError::NotPermitted(_)
         | MigrateError::Threads(_) => OpenError::Unusable(Box::new(error)),
     }
 }

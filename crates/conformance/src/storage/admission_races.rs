@@ -14,7 +14,7 @@ use countersign_ports::{
     Member, MemberAdded, PurgeExpired, PutBlock, RegisterClient, RemoveBlock, SessionContinued, Storage,
     UnlinkWallet, UpdateClient, WalletLinked, WalletUnlinked,
 };
-use time::Duration;
+use time::{Duration, OffsetDateTime};
 use tokio::task::yield_now;
 
 use super::races::{Pinned, at_once, count};
@@ -464,13 +464,14 @@ pub async fn whoever_was_named_in_time_is_not_forgotten(store: Arc<dyn Storage>)
         logins.push(steps::sign_in(&*store).await);
     }
     let before = logins[0].forget_after + Duration::seconds(1);
-    let purge = PurgeExpired { before, pushed_before: before, limit: 1_000 };
+    let purge = PurgeExpired::oldest(before, 1_000);
     while store.purge_expired(purge).await.unwrap().more {}
     let tasks = logins.iter().enumerate().map(|(place, login)| {
         let (store, group, user) = (Arc::clone(&store), group.clone(), login.new_user);
         async move {
             if place % 4 == 3 {
-                let command = ForgetUnused { before, now: before, limit: 6 };
+                let command =
+                    ForgetUnused { before, since: OffsetDateTime::UNIX_EPOCH, now: before, limit: 6 };
                 store.forget_unused(command).await.unwrap();
             }
             if place % 2 == 0 {
@@ -488,7 +489,15 @@ pub async fn whoever_was_named_in_time_is_not_forgotten(store: Arc<dyn Storage>)
     let named = at_once(tasks.collect::<Vec<_>>()).await;
     let after = before + Duration::days(7);
     for _ in 0..TASKS {
-        store.forget_unused(ForgetUnused { before: after, now: after, limit: 10 }).await.unwrap();
+        store
+            .forget_unused(ForgetUnused {
+                before: after,
+                since: OffsetDateTime::UNIX_EPOCH,
+                now: after,
+                limit: 10,
+            })
+            .await
+            .unwrap();
     }
     for (user, is_named) in named {
         assert_eq!(store.find_account(user).await.unwrap().is_some(), is_named);

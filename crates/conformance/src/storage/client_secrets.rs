@@ -288,9 +288,7 @@ pub async fn an_old_secret_is_forgotten_after_its_end(store: Arc<dyn Storage>) {
         store.note_secret_uses(vec![used(client.id, command.hash, NOW)]).await.unwrap();
         rotated.push(command);
     }
-    let purge = async |before, limit| {
-        store.purge_expired(PurgeExpired { before, pushed_before: before, limit }).await.unwrap()
-    };
+    let purge = async |before, limit| store.purge_expired(PurgeExpired::oldest(before, limit)).await.unwrap();
     let kept = async || {
         let mut kept = Vec::new();
         for command in &rotated {

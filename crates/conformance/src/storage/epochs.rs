@@ -10,7 +10,7 @@ use countersign_ports::{
     PutEmail, RaiseEpoch, Redeemed, Rotated, SessionContinued, SharedAddress, SpendProof, Storage, TakeLease,
     WalletLinked,
 };
-use time::Duration;
+use time::{Duration, OffsetDateTime};
 
 use super::races::{at_once, count};
 use super::steps;
@@ -181,7 +181,10 @@ pub async fn a_user_of_an_earlier_epoch_is_known(store: Arc<dyn Storage>) {
     let earlier = steps::sign_in(&*store).await.new_user;
     raise(&*store).await;
     let late = NOW + Duration::weeks(52);
-    store.forget_unused(ForgetUnused { before: late, now: late, limit: 10 }).await.unwrap();
+    store
+        .forget_unused(ForgetUnused { before: late, since: OffsetDateTime::UNIX_EPOCH, now: late, limit: 10 })
+        .await
+        .unwrap();
     assert!(store.find_account(earlier).await.unwrap().is_some());
 }
 

@@ -21,16 +21,14 @@ const SECOND: Duration = Duration::seconds(1);
 const WEEK: Duration = Duration::days(7);
 
 async fn forget(store: &dyn Storage, before: OffsetDateTime, limit: u32) -> Purged {
-    store.forget_unused(ForgetUnused { before, now: before, limit }).await.unwrap()
+    store
+        .forget_unused(ForgetUnused { before, since: OffsetDateTime::UNIX_EPOCH, now: before, limit })
+        .await
+        .unwrap()
 }
 
 async fn purge_all(store: &dyn Storage, before: OffsetDateTime) {
-    while store
-        .purge_expired(PurgeExpired { before, pushed_before: before, limit: 1_000 })
-        .await
-        .unwrap()
-        .more
-    {}
+    while store.purge_expired(PurgeExpired::oldest(before, 1_000)).await.unwrap().more {}
 }
 
 async fn is_there(store: &dyn Storage, user: UserId) -> bool {

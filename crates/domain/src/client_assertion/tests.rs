@@ -10,8 +10,13 @@ use crate::claims::Claim;
 const NOW: i64 = 1_800_000_000;
 const ISSUER: &str = "https://auth.example.com";
 const TOKEN_ENDPOINT: &str = "https://auth.example.com/oauth/token";
-const EXPECTED: Expected<'_> =
-    Expected { client_id: "the-client", issuer: ISSUER, token_endpoint: None, keeps_fapi: false };
+const EXPECTED: Expected<'_> = Expected {
+    client_id: "the-client",
+    issuer: ISSUER,
+    token_endpoint: None,
+    keeps_fapi: false,
+    restored_at: None,
+};
 
 fn now() -> OffsetDateTime {
     OffsetDateTime::from_unix_timestamp(NOW).unwrap()
@@ -27,6 +32,11 @@ fn texts(texts: &[&str]) -> Option<Claim> {
 
 /// A valid assertion, with one claim replaced or left out.
 fn with(name: &str, claim: Option<Claim>) -> Claims {
+    both(&[(name, claim)])
+}
+
+/// A valid assertion, with some claims replaced or left out.
+fn both(changes: &[(&str, Option<Claim>)]) -> Claims {
     let good = [
         ("iss", text("the-client")),
         ("sub", text("the-client")),
@@ -37,8 +47,10 @@ fn with(name: &str, claim: Option<Claim>) -> Claims {
     ];
     let mut claims: BTreeMap<_, _> =
         good.into_iter().filter_map(|(name, claim)| Some((name.to_owned(), claim?))).collect();
-    claims.remove(name);
-    claims.extend(claim.map(|claim| (name.to_owned(), claim)));
+    for (name, claim) in changes {
+        claims.remove(*name);
+        claims.extend(claim.clone().map(|claim| ((*name).to_owned(), claim)));
+    }
     Claims::new(claims)
 }
 
@@ -52,6 +64,44 @@ fn a_111_a_good_assertion_is_remembered_until_it_is_too_old() {
     assert_eq!(spend.forget_after, now() + Duration::seconds(60) + SKEW);
     assert_eq!(judged(&with("iat", None)).unwrap(), spend, "only the client and the jti are remembered");
     assert_ne!(judged(&with("jti", text("2"))).unwrap().digest, spend.digest);
+}
+
+/// An assertion that was accepted before the restore is refused after it, whatever its times and whenever it comes. One that is
+/// issued when the allowance for clocks is over is accepted.
+#[test]
+fn d_26_an_assertion_that_could_have_been_used_before_a_restore_is_refused() {
+    let at = |seconds: i64| now() + Duration::seconds(seconds);
+    let judged_at = |claims: &Claims, restored_at, now| {
+        judge(Some("JWT"), claims, Expected { restored_at, ..EXPECTED }, now).map(drop)
+    };
+    let times = |issued: Option<i64>, expires: i64| {
+        let issued = issued.map(|issued| Claim::Number(NOW + issued));
+        both(&[("iat", issued), ("exp", Some(Claim::Number(NOW + expires)))])
+    };
+    let mut accepted_before = 0;
+    for issued in [None, Some(-300), Some(-1), Some(0), Some(30), Some(31), Some(120)] {
+        for expires in [1, 60, 299, 300, 301, 420] {
+            let claims = times(issued, expires);
+            for used in [-300, -60, 0] {
+                if judged_at(&claims, None, at(used)).is_err() {
+                    continue;
+                }
+                accepted_before += 1;
+                for again in [0, 1, 30, 60, 299] {
+                    assert!(
+                        judged_at(&claims, Some(at(0)), at(again)).is_err(),
+                        "{issued:?} {expires} {used} {again}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(accepted_before > 20, "{accepted_before}");
+    assert_eq!(judged_at(&times(Some(31), 91), Some(at(0)), at(31)), Ok(()));
+    assert_eq!(judged_at(&times(Some(30), 90), Some(at(0)), at(31)), Err(AssertionRejected::BeforeRestore));
+    let without = times(None, 301);
+    assert_eq!(judged_at(&without, Some(at(0)), at(31)), Ok(()));
+    assert_eq!(judged_at(&without, Some(at(1)), at(31)), Err(AssertionRejected::BeforeRestore));
 }
 
 #[test]

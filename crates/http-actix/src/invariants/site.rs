@@ -231,6 +231,7 @@ impl Site {
                 texts: TextKey::new([7; 32]),
                 nonces: DpopNonceKey::new([8; 32]),
                 pictures: PictureKey::new([9; 32]),
+                restored_at: None,
             },
             policy: Policy { desk: operators, ..policy(issuer) },
         };

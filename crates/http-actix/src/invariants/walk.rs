@@ -10,7 +10,7 @@ use countersign_ports::{Clock, StoreError};
 use countersign_usecases::upkeep::forget_unused::{forget_unused_documents, forget_unused_users};
 use countersign_usecases::upkeep::purge_expired::purge_expired;
 use serde_json::{Value, json};
-use time::Duration;
+use time::{Duration, OffsetDateTime};
 use url::Url;
 use url::form_urlencoded::Serializer;
 
@@ -1157,7 +1157,9 @@ impl<'a> Walk<'a> {
             let (context, past) = (&self.site.context, self.site.clock.now() - MARGIN);
             let told = |error: StoreError| error.to_string();
             purge_expired(context, past).await.map_err(told)?;
-            forget_unused_users(context, past, Duration::days(7)).await.map_err(told)?;
+            forget_unused_users(context, OffsetDateTime::UNIX_EPOCH, past, Duration::days(7))
+                .await
+                .map_err(told)?;
             forget_unused_documents(context, past, None).await.map_err(told)?;
         }
         self.log(format!("{seconds} seconds go by"));

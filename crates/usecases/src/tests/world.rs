@@ -164,6 +164,7 @@ impl World {
                 texts: TextKey::new([7; 32]),
                 nonces: DpopNonceKey::new([8; 32]),
                 pictures: PictureKey::new([9; 32]),
+                restored_at: None,
             },
             policy: Policy {
                 public_url,

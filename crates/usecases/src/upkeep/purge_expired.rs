@@ -19,7 +19,20 @@ const PUSHED_MARGIN: Duration = Duration::minutes(5);
 /// argument, because more than one clock decides what is past
 /// ([`judge_clock`](countersign_domain::forgetting::judge_clock)).
 pub async fn purge_expired(context: &Context, before: OffsetDateTime) -> Result<Purged, StoreError> {
+    purge_expired_since(context, OffsetDateTime::UNIX_EPOCH, before).await
+}
+
+/// Takes one step among what expired since `since`. What expired earlier was taken before.
+pub async fn purge_expired_since(
+    context: &Context,
+    since: OffsetDateTime,
+    before: OffsetDateTime,
+) -> Result<Purged, StoreError> {
     // For pushed requests, five minutes after they expire are enough.
-    let pushed_before = before.checked_add(MARGIN - PUSHED_MARGIN).unwrap_or(before);
-    context.storage.purge_expired(PurgeExpired { before, pushed_before, limit: BATCH }).await
+    let of_pushed = |time: OffsetDateTime| time.checked_add(MARGIN - PUSHED_MARGIN).unwrap_or(time);
+    let (pushed_since, pushed_before) = (of_pushed(since), of_pushed(before));
+    context
+        .storage
+        .purge_expired(PurgeExpired { before, since, pushed_before, pushed_since, limit: BATCH })
+        .await
 }

@@ -49,6 +49,7 @@ pub(crate) async fn verify_assertion(
         issuer: public_url.as_str(),
         token_endpoint: token_endpoint.as_deref(),
         keeps_fapi: client.keeps_fapi(),
+        restored_at: context.keys.restored_at,
     };
     let judged = async {
         let signed = read(context, client, assertion).await?;
