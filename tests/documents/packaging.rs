@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::read;
+use super::read;
 
 /// What a unit may expose at most, in tenths, by systemd's own count.
 const EXPOSURE: u32 = 20;
