@@ -43,6 +43,8 @@ answer() {
 }
 
 clean_up() {
+  # Whoever is orphaned together with stopped processes is told to hang up, also a second time.
+  trap '' TERM HUP
   for pid in patroni*.pid; do
     [ -e "$pid" ] && kill -KILL "$(cat "$pid")"
   done
