@@ -218,14 +218,9 @@ fn judge_desk_of(settings: Settings, script: &str, quorum: &str, more: &[&OsStr]
         .with_env("COUNTERSIGN_ADMIN_LISTEN", &admin)
         .start();
     let key = key_for_everything(&server);
-    let (binary, database) = (binary(), server.database().url());
-    let objects = [
-        server.public_url.as_ref(),
-        binary.as_os_str(),
-        database.as_ref(),
-        format!("http://{admin}").as_ref(),
-        key.as_ref(),
-    ];
+    let (binary, database, admin) = (binary(), server.database().url(), format!("http://{admin}"));
+    let objects =
+        [server.public_url.as_ref(), binary.as_os_str(), database.as_ref(), admin.as_ref(), key.as_ref()];
     examine(script, node(), &[&objects[..], more].concat());
 }
 
