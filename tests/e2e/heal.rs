@@ -37,10 +37,10 @@ enum Failure {
 impl Failure {
     /// Replaces the leader, and returns when another one leads.
     fn happen(self, nodes: &Patroni) {
-        let leader = nodes.leader().expect("a node leads");
+        let leader = nodes.leader().unwrap();
         match self {
             Self::SwitchOver => {
-                let follower = nodes.synchronous_follower().expect("a node follows");
+                let follower = nodes.synchronous_follower().unwrap();
                 nodes.switch_over(leader, follower);
             }
             Self::Crash => nodes.crash(leader),

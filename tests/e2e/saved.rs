@@ -35,8 +35,8 @@ on_both! {
             let saved = database.operate(&["backup", path(&file)]);
             println!("round {round}: {} rows, {} bytes, {:?}", saved["rows"], saved["bytes"], begun.elapsed());
             assert_eq!(meanwhile.stop().unavailable(), 0, "nothing is refused because of a backup");
-            let restored = restored_beside(&database, &file, &["--keep-tokens"]);
-            let beside = serve(&database, &restored);
+            let restored = restored_beside(database, &file, &["--keep-tokens"]);
+            let beside = serve(database, &restored);
             for ledger in &ledgers {
                 ledger.hold_against(&beside);
             }
@@ -54,8 +54,8 @@ on_both! {
         let subject = server.userinfo(&tokens.access).expect(200).field("sub");
         let file = database.folder().join("one.backup");
         database.operate(&["backup", path(&file)]);
-        let restored = restored_beside(&database, &file, &[]);
-        let beside = serve(&database, &restored);
+        let restored = restored_beside(database, &file, &[]);
+        let beside = serve(database, &restored);
         assert_eq!(beside.refresh(&client, &tokens.refresh).verdict(), "400 invalid_grant");
         assert_eq!(beside.exchange(&client, &unused).verdict(), "400 invalid_grant");
         assert_eq!(beside.userinfo(&tokens.access).status, 401);
@@ -68,7 +68,7 @@ on_both! {
 
     /// Every refusal is one line, and changes nothing.
     fn what_cannot_be_restored_is_refused_with_one_line_and_nothing_changes(database) {
-        let mut server = noted(&database);
+        let mut server = noted(database);
         server.tokens(&server.register());
         let folder = database.folder().to_owned();
         let file = folder.join("good.backup");
@@ -80,13 +80,13 @@ on_both! {
         assert!(server.terminate().success());
         database.change("DELETE FROM replicas");
         refused(&mut database.operator(&["restore", path(&file)]), "target");
-        let empty = empty_beside(&database);
+        let empty = empty_beside(database);
         let nothing = empty.is_postgres().then(|| empty.dump());
         let bad = folder.join("bad.backup");
         let mut tried = 0;
         let mut refuses = |content: &[u8], words: &str| {
             fs::write(&bad, content).unwrap();
-            refused(&mut restoring(&database, &empty, &["restore", path(&bad)]), words);
+            refused(&mut restoring(database, &empty, &["restore", path(&bad)]), words);
             tried += 1;
         };
         for end in (0..good.len()).step_by(good.len() / 12) {
@@ -100,7 +100,7 @@ on_both! {
         refuses(b"SQLite format 3\0 and more", "it is not a backup of Countersign");
         refuses(b"countersign backup, format 9\n", "this release reads format 1");
         println!("{tried} files refused");
-        let mut wrong_secret = restoring(&database, &empty, &["restore", path(&file)]);
+        let mut wrong_secret = restoring(database, &empty, &["restore", path(&file)]);
         wrong_secret.env("COUNTERSIGN_SECRET", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8");
         refused(&mut wrong_secret, "belongs to another secret");
         let full = format!("ulimit -f 4; exec \"$0\" backup {}", path(&folder.join("full.backup")));
@@ -115,7 +115,7 @@ on_both! {
             Some(nothing) => assert_eq!(empty.dump(), nothing),
             None => assert!(!empty.folder().join("countersign.db").exists(), "nothing was created"),
         }
-        let done = restoring(&database, &empty, &["restore", path(&file)]).output().unwrap();
+        let done = restoring(database, &empty, &["restore", path(&file)]).output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
 
@@ -128,15 +128,15 @@ on_both! {
         let file = database.folder().join("one.backup");
         database.operate(&["backup", path(&file)]);
         assert!(server.terminate().success());
-        let target = empty_beside(&database);
+        let target = empty_beside(database);
         let (mut unfinished, mut complete) = (0, 0);
         for round in 0..rounds() * 6 {
             let arguments = ["restore", path(&file), "--force", "--keep-tokens"];
-            let mut child = restoring(&database, &target, &arguments).spawn().unwrap();
+            let mut child = restoring(database, &target, &arguments).spawn().unwrap();
             thread::sleep(Duration::from_millis(20 + 35 * u64::try_from(round % 12).unwrap()));
             signal("KILL", child.id());
             child.wait().unwrap();
-            let asked = with_secret(&database, target.operator(&["user", "list"])).output().unwrap();
+            let asked = with_secret(database, target.operator(&["user", "list"])).output().unwrap();
             let said = String::from_utf8_lossy(&asked.stderr).into_owned();
             if asked.status.success() {
                 complete += 1;
@@ -147,9 +147,9 @@ on_both! {
             }
         }
         println!("killed {} times: {unfinished} unfinished, {complete} complete", rounds() * 6);
-        let done = restoring(&database, &target, &["restore", path(&file), "--force", "--keep-tokens"]).output().unwrap();
+        let done = restoring(database, &target, &["restore", path(&file), "--force", "--keep-tokens"]).output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        ledger.hold_against(&serve(&database, &target));
+        ledger.hold_against(&serve(database, &target));
     }
 }
 

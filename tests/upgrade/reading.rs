@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use countersign_tests::{Client, Database, Parameters, Request, Server, Site, Tokens, Wallet, clock};
 use serde_json::Value;
+use time::OffsetDateTime;
 
 use crate::kept::{Kept, server};
 use crate::writing::{ANN, ANNS_SECOND, BOB, CAROL, caip10};
@@ -18,7 +18,7 @@ const LATER: i64 = 60;
 #[track_caller]
 pub(crate) fn read(kept: &Kept) {
     let known = kept.known();
-    let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap();
+    let now = OffsetDateTime::now_utc().unix_timestamp();
     let offset = known["written_at"].as_i64().unwrap() + LATER - now;
     let database = kept.copy(offset);
     let mut then = server(&database);

@@ -4,10 +4,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use countersign_tests::{Browser, Client, Database, Parameters, Request, Server, Site, Tokens, Wallet};
 use serde_json::{Value, json};
+use time::OffsetDateTime;
 
 use crate::kept::{Kept, server};
 
@@ -51,7 +52,7 @@ pub(crate) fn write(kept: &Kept) {
     known["users"] = database.operate(&["user", "list"]);
     known["export"] = export(&database).into();
     known["keys"] = server.get("/oauth/jwks").expect(200).json();
-    known["written_at"] = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().into();
+    known["written_at"] = OffsetDateTime::now_utc().unix_timestamp().into();
     stop(&mut server);
     kept.keep(&database, &known);
 }

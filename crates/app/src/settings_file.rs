@@ -130,10 +130,8 @@ mod tests {
             let template = template();
             let line = template.lines().find(|line| line.starts_with(&format!("#{} = ", spec.name))).unwrap();
             let table: toml::Table = line[1..].parse().unwrap();
-            let value = match &table[spec.name] {
-                toml::Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
+            let value = &table[spec.name];
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             assert_eq!(value, preset, "{}", spec.name);
             tried += 1;
         }

@@ -64,8 +64,10 @@ fn written(tables: &[(Table, Vec<Row>)], recipients: &[Recipient]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
+type Tables = Vec<(Table, Vec<Row>)>;
+
 /// Everything that is in a file, or why it is refused.
-fn read(file: &[u8], identities: &Identities) -> Result<(Header, Vec<(Table, Vec<Row>)>), String> {
+fn read(file: &[u8], identities: &Identities) -> Result<(Header, Tables), String> {
     let reading = || -> Result<_, ArchiveError> {
         let mut reader = BackupReader::open(file, identities)?;
         let header = reader.header().clone();

@@ -24,12 +24,15 @@ impl BackupFile {
         }
         let partial = PathBuf::from(format!("{}.partial", path.display()));
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&partial);
-        let file = file.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Failure::Failed(format!(
-                "{} exists: another backup is being written, or one was interrupted; remove it in the second case",
-                partial.display()
-            )),
-            _ => Failure::because(&format!("make {}", partial.display()), &error),
+        let file = file.map_err(|error| {
+            if error.kind() == io::ErrorKind::AlreadyExists {
+                Failure::Failed(format!(
+                    "{} exists: another backup is being written, or one was interrupted; remove it in the second case",
+                    partial.display()
+                ))
+            } else {
+                Failure::because(&format!("make {}", partial.display()), &error)
+            }
         })?;
         Ok(Self {
             path: path.to_owned(),
@@ -42,11 +45,14 @@ impl BackupFile {
     /// Puts the file in its place, once all of it is on disk. Returns how many bytes it has.
     pub(super) fn keep(mut self) -> Result<u64, Failure> {
         let shown = self.path.display().to_string();
-        let kept = self.put_in_place().map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Failure::Failed(format!(
-                "{shown} was made by somebody else meanwhile; a backup overwrites nothing"
-            )),
-            _ => Failure::because(&format!("write {shown}"), &error),
+        let kept = self.put_in_place().map_err(|error| {
+            if error.kind() == io::ErrorKind::AlreadyExists {
+                Failure::Failed(format!(
+                    "{shown} was made by somebody else meanwhile; a backup overwrites nothing"
+                ))
+            } else {
+                Failure::because(&format!("write {shown}"), &error)
+            }
         });
         self.is_kept = kept.is_ok();
         kept

@@ -81,10 +81,7 @@ impl Proposal {
     /// What became of it: the stored state, unless a server took too long.
     pub fn state_at(&self, now: OffsetDateTime) -> ProposalState {
         let is_given_up = self.taken_at.is_some_and(|at| at <= given_up_before(now));
-        match self.state {
-            ProposalState::Taken if is_given_up => ProposalState::Waiting,
-            state => state,
-        }
+        if self.state == ProposalState::Taken && is_given_up { ProposalState::Waiting } else { self.state }
     }
 }
 
