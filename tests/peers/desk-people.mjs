@@ -58,6 +58,8 @@ export async function look(page, name) {
   await page.setViewportSize(before);
 }
 
+const SOON = { timeout: 5000 };
+
 /** The form of a page for a change, opened. */
 export async function formFor(page, change, about) {
   let form = page.locator(`form[action$="/admin/changes"]:has(input[name="change"][value="${change}"])`);
@@ -70,17 +72,29 @@ export async function formFor(page, change, about) {
   return form;
 }
 
+/** The form of a page for a change, filled in. On a busy machine a page can be painted anew with its forms closed, so it is tried again. */
+async function filledIn(page, change, about, fields) {
+  for (let tries = 1; ; tries++) {
+    const form = await formFor(page, change, about);
+    try {
+      for (const [name, value] of Object.entries(fields)) {
+        const field = form.locator(`[name="${name}"]`);
+        if (Array.isArray(value)) for (const each of value) await form.locator(`[name="${name}"][value="${each}"]`).check(SOON);
+        else if (value === true) await field.check(SOON);
+        else if ((await field.evaluate((element) => element.tagName)) === "SELECT") await field.selectOption(value, SOON);
+        else await field.fill(value, SOON);
+      }
+      return form;
+    } catch (error) {
+      if (tries === 4) throw error;
+    }
+  }
+}
+
 /** Fills in a form, and goes on to the text. */
 export async function ask(page, change, { page: path, about, fields = {} }) {
   await page.goto(`${DESK}${path}`);
-  const form = await formFor(page, change, about);
-  for (const [name, value] of Object.entries(fields)) {
-    const field = form.locator(`[name="${name}"]`);
-    if (Array.isArray(value)) for (const each of value) await form.locator(`[name="${name}"][value="${each}"]`).check();
-    else if (value === true) await field.check();
-    else if ((await field.evaluate((element) => element.tagName)) === "SELECT") await field.selectOption(value);
-    else await field.fill(value);
-  }
+  const form = await filledIn(page, change, about, fields);
   await form.locator('button[type="submit"]').click();
   await page.locator("#text").waitFor(SLOW);
   const text = await page.locator("#text").textContent();

@@ -52,7 +52,7 @@ async function signByHand(page, key) {
 }
 
 const focused = (page, selector) => page.waitForFunction((wanted) => document.activeElement?.matches(wanted), selector, SLOW);
-const cardOf = async (page) => (await page.locator("#not-admitted").innerText()).replace(/\s+/g, " ").replace(/[0-9a-f]{32}/, "REFERENCE").trim();
+const cardOf = async (page) => (await page.locator("#not-admitted").innerText()).replace(/\s+/g, " ").replace(/\b[0-9a-f]{32}\b/, "REFERENCE").trim();
 
 /** Every width, light and dark. With JavaScript off, axe-core cannot run, and the page only has to fit. */
 async function look(page, name) {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::desk::operators::Quorum;
+use countersign_domain::wallet::WalletAccount;
 use time::Duration;
 
 use crate::config::Config;
@@ -63,10 +64,7 @@ impl Agreement {
             ("resources", sorted(declared.map(|resource| resource.uri.clone()).collect())),
             ("ethereum_rpc", sorted(chains.map(|endpoint| endpoint.chain().to_string()).collect())),
             ("smtp_url", on_or_off(config.mail.is_some())),
-            (
-                "admins",
-                sorted(desk.into_iter().flat_map(|desk| &desk.admins).map(|admin| admin.caip10()).collect()),
-            ),
+            ("admins", sorted(desk.into_iter().flat_map(|desk| &desk.admins).map(shown).collect())),
             (
                 "admin_group",
                 desk.and_then(|desk| desk.group.as_ref()).map(ToString::to_string).unwrap_or_default(),
@@ -101,6 +99,11 @@ impl Agreement {
         };
         self.0.iter().filter_map(differs).collect()
     }
+}
+
+/// A wallet for the log, which names none in full.
+fn shown(wallet: &WalletAccount) -> String {
+    format!("{}:{}", wallet.chain, wallet.shortened())
 }
 
 impl FromIterator<(&'static str, String)> for Agreement {

@@ -162,7 +162,8 @@ fn serve_desk(config: &mut ServiceConfig, state: &Data<AdminState>, seal: &Sessi
     let nothing = web::to(|| async { Err::<String, _>(Problem::nothing_here()) });
     config.service(web::scope(API).default_service(nothing));
     let path = format!("{}{}", state.app.context.policy.public_url.path(), desk::PATH);
-    let desk = desk::scope(&path, desk::Nowhere(|| Problem::nothing_here().into()));
+    let nowhere = desk::Nowhere(|| Problem::nothing_here().into());
+    let desk = desk::scope(&path, nowhere, server::routes::RouteNumber::DESK);
     let desk = desk.wrap(seal.middleware()).wrap(from_fn(server::edge::guard)).wrap(from_fn(desk::admit));
     config.service(desk);
 }

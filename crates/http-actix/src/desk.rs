@@ -37,7 +37,6 @@ use actix_web::{HttpResponse, Resource, Route, Scope, guard};
 pub(crate) use admit::{Nowhere, admit};
 
 use crate::error::ApiError;
-use crate::server::routes::RouteNumber;
 
 /// A path below `/admin` with its methods.
 pub(crate) struct Place {
@@ -87,17 +86,16 @@ pub(crate) const PLACES: [Place; 23] = [
 ];
 
 /// The desk below this path. A listener wraps it with [`admit`], so that others than operators get the answer
-/// `nowhere`, as if nothing was there.
-pub(crate) fn scope(path: &str, nowhere: Nowhere) -> Scope {
+/// `nowhere`, as if nothing was there. Requests that reach a page carry `mark`, by which the listener counts them.
+pub(crate) fn scope(path: &str, nowhere: Nowhere, mark: impl Copy + 'static) -> Scope {
     let desk = web::scope(path).app_data(nowhere).default_service(web::to(nothing_here));
-    PLACES.into_iter().fold(desk, |desk, place| desk.service(resource(&place)))
+    PLACES.into_iter().fold(desk, |desk, place| desk.service(resource(&place, mark)))
 }
 
-fn resource(place: &Place) -> Resource {
+fn resource(place: &Place, mark: impl Copy + 'static) -> Resource {
     let allow = place.allow;
     let other = web::to(move || async move { Err::<HttpResponse, _>(ApiError::method_not_allowed(allow)) });
-    let number = RouteNumber::DESK;
-    web::resource(place.path).app_data(number).route((place.route)()).default_service(other)
+    web::resource(place.path).app_data(mark).route((place.route)()).default_service(other)
 }
 
 async fn nothing_here() -> Result<HttpResponse, ApiError> {

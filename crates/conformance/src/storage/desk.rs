@@ -613,20 +613,22 @@ pub async fn an_act_that_comes_late_happens_or_somebody_else_makes_it(store: Arc
         let made = at_once((0..2).map(|place| {
             let (store, proposal, group) = (Arc::clone(&store), proposal.clone(), groups[place].clone());
             let (slow, quick) = (slow.clone(), quick.clone());
-            let task: Pinned<bool> = if place == 0 {
-                Box::pin(async move { store.create_group(act(&proposal, &slow, &group)).await.is_ok() })
+            let task: Pinned<(usize, bool)> = if place == 0 {
+                Box::pin(
+                    async move { (place, store.create_group(act(&proposal, &slow, &group)).await.is_ok()) },
+                )
             } else {
                 Box::pin(async move {
-                    take(&*store, &quick).await
-                        && store.create_group(act(&proposal, &quick, &group)).await.is_ok()
+                    let is_taken = take(&*store, &quick).await;
+                    (place, is_taken && store.create_group(act(&proposal, &quick, &group)).await.is_ok())
                 })
             };
             task
         }))
         .await;
-        assert_eq!(count(&made, &true), 1, "{made:?}");
-        for (group, made) in groups.iter().zip(made) {
-            assert_eq!(is_there(&*store, group).await, made);
+        assert_eq!(made.iter().filter(|(_, made)| *made).count(), 1, "{made:?}");
+        for (place, made) in made {
+            assert_eq!(is_there(&*store, &groups[place]).await, made);
         }
         assert_eq!(find(&*store, proposal.id).await.unwrap().state, ProposalState::Done);
     }

@@ -245,7 +245,8 @@ pub(crate) fn configure(
     let with_session = match state.desk.as_ref().map(|desk| desk.place) {
         Some(DeskPlace::Public) => {
             let nowhere = desk::Nowhere(|| ApiError::not_found().into());
-            with_session.service(desk::scope(desk::PATH, nowhere).wrap(from_fn(desk::admit)))
+            with_session
+                .service(desk::scope(desk::PATH, nowhere, RouteNumber::DESK).wrap(from_fn(desk::admit)))
         }
         Some(DeskPlace::Private) | None => with_session,
     };

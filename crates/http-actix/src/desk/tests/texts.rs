@@ -130,7 +130,8 @@ fn every_text_of_the_desk_is_said_and_whatever_is_said_has_a_text() {
 const HIDDEN: [&str; 5] = ["user", "client", "kid", "proposal", "nothing"];
 
 /// The groups whose keys are words of the domain, which are compared above or there.
-const OF_DOMAIN: [&str; 11] = [
+const OF_DOMAIN: [&str; 12] = [
+    "answers",
     "changes",
     "fields",
     "hints",
