@@ -16,11 +16,9 @@ PEERS := tests/peers
 CLIENTS := tests/clients
 APPS := $(CLIENTS)/apps
 ORACLE := $(CLIENTS)/oracle
-# The profile that tests are built with. `guard` takes longer to build and is what `make guard` counts: .ci/run builds only that.
-PROFILE ?= dev
 # Three tests for each processor: most of them wait for clocks and disks. At most two drive browsers (.config/nextest.toml).
-NEXTEST := cargo nextest run --locked --workspace --cargo-profile $(PROFILE) --test-threads $$(( $$(nproc) * 3 )) --hide-progress-bar
-GUARD := target/guard/countersign-bench guard
+NEXTEST := cargo nextest run --locked --workspace --test-threads $$(( $$(nproc) * 3 )) --hide-progress-bar
+GUARD := target/debug/countersign-bench guard
 PACKAGES := target/package
 SECONDS_EACH ?= 60
 SEQUENCES ?= 100000
@@ -104,12 +102,12 @@ run: setup-build ## Build and start the server on the embedded database in ./dat
 .PHONY: test
 test: setup-build setup-test test-build ## Run every test against every real part: both databases, a browser, other people's code
 	@$(say) "Running the examples in the documentation"
-	cargo test --locked --workspace --profile $(PROFILE) --doc --quiet
+	cargo test --locked --workspace --doc --quiet
 	$(say) "Running all tests (the browser and schemathesis take minutes)"
 	if command -v cargo-nextest >/dev/null; then
 		$(NEXTEST) --no-fail-fast
 	else
-		cargo test --locked --workspace --profile $(PROFILE) --all-targets --no-fail-fast
+		cargo test --locked --workspace --all-targets --no-fail-fast
 	fi
 
 # What needs Node, Python or a browser is named by the profile `e2e` in .config/nextest.toml, and here for those without nextest.
@@ -297,7 +295,7 @@ bench-build: setup-postgres release-build
 .PHONY: test-build
 test-build: setup-build
 	@$(say) "Building the tests and the server that they start (the first time takes several minutes)"
-	cargo test --locked --workspace --profile $(PROFILE) --all-targets --no-run
+	cargo test --locked --workspace --all-targets --no-run
 
 # One after the other: built together, the server would get features of libraries that only the benchmark asks for.
 .PHONY: release-build
@@ -306,10 +304,11 @@ release-build: setup-build
 	cargo build --release --locked -p countersign-app
 	cargo build --release --locked -p countersign-bench
 
-# With the tests, as .ci/run does: built by itself, the server would have other features, and other figures.
+# What drives the server is not counted, so it is the one that was built with the tests.
 .PHONY: guard-build
-guard-build: setup-valgrind
-	@$(MAKE) test-build PROFILE=guard
+guard-build: setup-valgrind test-build
+	@$(say) "Building the server, optimized (the first time takes minutes)"
+	cargo build --profile guard --locked -p countersign-app
 
 .PHONY: setup-package
 setup-package: setup-build

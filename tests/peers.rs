@@ -57,7 +57,9 @@ fn key_for_everything(server: &Server) -> String {
     let scopes = scopes.iter().flat_map(|scope| ["--scope", scope]);
     let create: Vec<&str> = ["admin-key", "create", "--name", "judge"].into_iter().chain(scopes).collect();
     let created = server.database().operate(&create);
-    created["key"].as_str().unwrap().to_owned()
+    let key = created["key"].as_str().unwrap_or_default();
+    assert!(!key.is_empty(), "{created}");
+    key.to_owned()
 }
 
 /// Prometheus' own parser reads the page of metrics, and finds every metric that the table in docs/metrics.md
