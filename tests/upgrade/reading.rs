@@ -6,10 +6,9 @@ use std::fs;
 
 use countersign_tests::{Client, Database, Parameters, Request, Server, Site, Tokens, Wallet, clock};
 use serde_json::Value;
-use time::OffsetDateTime;
 
 use crate::kept::{Kept, server};
-use crate::writing::{ANN, ANNS_SECOND, BOB, CAROL, caip10};
+use crate::writing::{ANN, ANNS_SECOND, BOB, CAROL, caip10, now};
 
 /// How long after the database was written it is read.
 const LATER: i64 = 60;
@@ -18,7 +17,7 @@ const LATER: i64 = 60;
 #[track_caller]
 pub(crate) fn read(kept: &Kept) {
     let known = kept.known();
-    let now = OffsetDateTime::now_utc().unix_timestamp();
+    let now = now();
     let offset = known["written_at"].as_i64().unwrap() + LATER - now;
     let database = kept.copy(offset);
     let mut then = server(&database);

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use countersign_tests::{Browser, Client, Database, Parameters, Request, Server, Site, Tokens, Wallet};
 use serde_json::{Value, json};
-use time::OffsetDateTime;
 
 use crate::kept::{Kept, server};
 
@@ -23,6 +22,15 @@ redirect_uris = ["https://declared.example/cb"]
 scope = "openid profile"
 secret_env = "DECLARED_SECRET"
 "#;
+
+/// The time of this machine, in seconds.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the server's clock, which this is compared with, is this machine's"
+)]
+pub(crate) fn now() -> i64 {
+    time::OffsetDateTime::now_utc().unix_timestamp()
+}
 
 /// Wallets of people, by the seeds of their keys.
 pub(crate) const ANN: u64 = 900_001;
@@ -52,7 +60,7 @@ pub(crate) fn write(kept: &Kept) {
     known["users"] = database.operate(&["user", "list"]);
     known["export"] = export(&database).into();
     known["keys"] = server.get("/oauth/jwks").expect(200).json();
-    known["written_at"] = OffsetDateTime::now_utc().unix_timestamp().into();
+    known["written_at"] = now().into();
     stop(&mut server);
     kept.keep(&database, &known);
 }
