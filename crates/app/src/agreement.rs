@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 
 use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::desk::operators::Quorum;
-use countersign_domain::wallet::WalletAccount;
+use countersign_domain::wallet::{WalletAccount, shortened};
 use time::Duration;
 
 use crate::config::Config;
+
+/// The setting that names wallets.
+const ADMINS: &str = "admins";
 
 /// Settings by name, as operators write them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +23,22 @@ pub(crate) struct Difference {
     pub(crate) setting: String,
     pub(crate) here: String,
     pub(crate) there: String,
+}
+
+impl Difference {
+    /// What it is here and there, for the log: that names no wallet in full.
+    pub(crate) fn logged(&self) -> [String; 2] {
+        [&self.here, &self.there].map(|value| {
+            if self.setting != ADMINS {
+                return value.clone();
+            }
+            let wallets = value.split(',').map(|wallet| match wallet.rsplit_once(':') {
+                Some((chain, address)) => format!("{chain}:{}", shortened(address)),
+                None => String::new(),
+            });
+            wallets.collect::<Vec<_>>().join(",")
+        })
+    }
 }
 
 impl Agreement {
@@ -64,7 +83,10 @@ impl Agreement {
             ("resources", sorted(declared.map(|resource| resource.uri.clone()).collect())),
             ("ethereum_rpc", sorted(chains.map(|endpoint| endpoint.chain().to_string()).collect())),
             ("smtp_url", on_or_off(config.mail.is_some())),
-            ("admins", sorted(desk.into_iter().flat_map(|desk| &desk.admins).map(shown).collect())),
+            (
+                ADMINS,
+                sorted(desk.into_iter().flat_map(|desk| &desk.admins).map(WalletAccount::caip10).collect()),
+            ),
             (
                 "admin_group",
                 desk.and_then(|desk| desk.group.as_ref()).map(ToString::to_string).unwrap_or_default(),
@@ -101,11 +123,6 @@ impl Agreement {
     }
 }
 
-/// A wallet for the log, which names none in full.
-fn shown(wallet: &WalletAccount) -> String {
-    format!("{}:{}", wallet.chain, wallet.shortened())
-}
-
 impl FromIterator<(&'static str, String)> for Agreement {
     fn from_iter<T: IntoIterator<Item = (&'static str, String)>>(settings: T) -> Self {
         Self(settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
@@ -139,5 +156,19 @@ mod tests {
             there: "https://b.example".to_owned(),
         };
         assert_eq!(here.differences(&there), [expected]);
+    }
+
+    #[test]
+    fn wallets_that_look_alike_when_shortened_differ_and_the_log_shortens_them() {
+        let wallet = |middle: &str| format!("eip155:1:0x7dBf{middle}bf21");
+        let (here, there) = (wallet("11111111"), format!("{},{}", wallet("11111111"), wallet("22222222")));
+        let differences = agreement([("admins", &here)]).differences(&agreement([("admins", &there)]));
+        assert_eq!(differences.len(), 1);
+        let short = "eip155:1:0x7dBf…bf21";
+        assert_eq!(differences[0].logged(), [short.to_owned(), format!("{short},{short}")]);
+        assert_eq!(
+            agreement([("admins", &wallet("1"))]).differences(&agreement([("admins", &wallet("2"))])).len(),
+            1
+        );
     }
 }

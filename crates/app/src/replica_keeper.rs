@@ -80,9 +80,10 @@ impl ReplicaKeeper {
 
 /// Logs each difference once, and when there is none any more.
 fn tell(differences: &BTreeSet<Difference>, told: &BTreeSet<Difference>) {
-    for Difference { setting, here, there } in differences.difference(told) {
+    for difference in differences.difference(told) {
+        let [here, there] = difference.logged();
         tracing::warn!(
-            setting,
+            setting = difference.setting,
             here,
             there,
             "another replica on this database has another setting: what a person or an application gets depends on which \

@@ -69,10 +69,15 @@ impl WalletAccount {
 
     /// The address for logs: enough to recognize it, too little to trace it.
     pub fn shortened(&self) -> String {
-        let head: String = self.address.chars().take(6).collect();
-        let tail: String = self.address.chars().rev().take(4).collect::<Vec<_>>().into_iter().rev().collect();
-        format!("{head}…{tail}")
+        shortened(&self.address)
     }
+}
+
+/// An address for logs, as of [`WalletAccount::shortened`].
+pub fn shortened(address: &str) -> String {
+    let head: String = address.chars().take(6).collect();
+    let tail: String = address.chars().rev().take(4).collect::<Vec<_>>().into_iter().rev().collect();
+    format!("{head}…{tail}")
 }
 
 impl fmt::Debug for WalletAccount {
