@@ -173,8 +173,9 @@ pub(crate) fn wait_until_sealed(database: &Database, checkpoints: i64) {
     });
 }
 
+/// Waits until something is there, for a minute at most.
 #[track_caller]
-fn wait_for(what: &str, is_there: impl Fn() -> bool) {
+pub(crate) fn wait_for(what: &str, is_there: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !is_there() {
         assert!(Instant::now() < deadline, "waited a minute for {what}");

@@ -12,6 +12,8 @@ use countersign_tests::server::{OPERATOR_SECRET, binary, signal};
 use countersign_tests::{Database, Server, Tokens, Wallet, on_both};
 use serde_json::Value;
 
+use crate::events::wait_for;
+
 const THREADS: usize = 4;
 
 /// How often a server is saved under load. `make backups` does it 50 times.
@@ -78,7 +80,6 @@ on_both! {
         assert_eq!(fs::read(&file).unwrap(), good);
         refused(&mut database.operator(&["restore", path(&file), "--force"]), "a server runs on the target");
         assert!(server.terminate().success());
-        database.change("DELETE FROM replicas");
         refused(&mut database.operator(&["restore", path(&file)]), "target");
         let empty = empty_beside(database);
         let nothing = empty.is_postgres().then(|| empty.dump());
@@ -166,7 +167,6 @@ fn a_copy_to_the_other_kind_of_database_and_back_is_the_same() {
     let tokens = server.tokens(&client);
     refused(&mut copying(&first, &second, &[]), "a server runs on the source");
     assert!(server.terminate().success());
-    first.change("DELETE FROM replicas");
     many_users(&first);
     let (begun, rows) = (Instant::now(), first.number("SELECT count(*) FROM users"));
     for (from, to) in [(&first, &second), (&second, &third)] {
@@ -218,13 +218,8 @@ fn a_killed_copy_leaves_the_source_as_it_was() {
 
 /// Starts a server, and waits until it wrote down that it runs.
 fn noted(database: &Database) -> Server {
-    let admin = "eip155:1:0x2c7536E3605D9C16a7a3D7b1898e529396a65c23";
-    let server = database.server().with_env("COUNTERSIGN_ADMINS", admin).start();
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while database.number("SELECT count(*) FROM replicas") == 0 {
-        assert!(Instant::now() < deadline, "the server did not say that it runs");
-        thread::sleep(Duration::from_millis(20));
-    }
+    let server = database.start();
+    wait_for("the server to say that it runs", || database.number("SELECT count(*) FROM replicas") > 0);
     server
 }
 

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use countersign_tests::server::{OPERATOR_SECRET, binary, project};
-use countersign_tests::{Database, Wallet, on_both};
+use countersign_tests::{Database, Server, Wallet, on_both};
 use serde_json::Value;
 
 use super::changes::Things;
@@ -33,6 +33,15 @@ fn verify(database: &Database, public_url: &str) -> Ended {
         command.env("COUNTERSIGN_SECRET", OPERATOR_SECRET);
     }
     Ended::of(&command.output().unwrap())
+}
+
+/// A server at whose desk a wallet was blocked, and the event of it sealed.
+fn sealed_block(database: &Database) -> Server {
+    let ann = Wallet::fresh();
+    let server = run_by(database, &[&ann]).start();
+    Seat::of(&server, &ann).make(&Things::of(&server).block_wallet("ticket 4711"));
+    wait_until_sealed(database, 1);
+    server
 }
 
 on_both! {
@@ -91,12 +100,7 @@ on_both! {
 
     /// Somebody with a copy of the database and the keys that the server publishes, and not its secret.
     fn k_06_a_stranger_verifies_the_record_with_the_published_keys(database) {
-        let ann = Wallet::fresh();
-        let mut server = run_by(database, &[&ann]).start();
-        let things = Things::of(&server);
-        let mut seat = Seat::of(&server, &ann);
-        seat.make(&things.block_wallet("ticket 4711"));
-        wait_until_sealed(database, 1);
+        let mut server = sealed_block(database);
         let keys = database.folder().join("jwks.json");
         std::fs::write(&keys, server.get("/oauth/jwks").expect(200).text()).unwrap();
         server.kill9();
@@ -130,12 +134,7 @@ on_both! {
 
     /// Right after the keys were replaced, a key that was withdrawn sealed the end; soon a new one does.
     fn k_06_replacing_the_keys_at_once_breaks_no_record(database) {
-        let ann = Wallet::fresh();
-        let mut server = run_by(database, &[&ann]).start();
-        let things = Things::of(&server);
-        let mut seat = Seat::of(&server, &ann);
-        seat.make(&things.block_wallet("ticket 4711"));
-        wait_until_sealed(database, 1);
+        let mut server = sealed_block(database);
         server.kill9();
         let url = server.public_url.clone();
         database.operate(&["key", "rotate", "--now", "--yes"]);
