@@ -6,6 +6,7 @@ mod rows;
 use std::fmt;
 
 use countersign_domain::archive::{CountedTable, Row, Table, TableSum};
+use countersign_ports::archive::same_tables;
 use countersign_ports::{
     ArchiveError, ArchiveSink, ArchiveSource, ArchiveTarget, BeginFilling, Holdings, RaiseEpoch, TakeRow,
 };
@@ -17,7 +18,7 @@ use time::OffsetDateTime;
 use self::catalog::{NumberRow, Types, quoted};
 use crate::connection::ConnectionUrl;
 use crate::error::OpError;
-use crate::look::{Found, look};
+use crate::look::{Found, has_table, look};
 use crate::migrate;
 use crate::ops::epoch::raise_epoch;
 
@@ -42,15 +43,16 @@ impl PgArchive {
             &mut connection,
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         )
-        .map_err(failed("database could not be read"))?;
-        connection.batch_execute(PATIENT).map_err(failed("database could not be read"))?;
-        if let Some(work) =
-            migrate::unfinished(&mut connection).map_err(failed("database could not be read"))?
+        .map_err(ArchiveError::failed("database could not be read"))?;
+        connection.batch_execute(PATIENT).map_err(ArchiveError::failed("database could not be read"))?;
+        if let Some(work) = migrate::unfinished(&mut connection)
+            .map_err(ArchiveError::failed("database could not be read"))?
         {
             return Err(ArchiveError::Refused(format!("a {work} did not finish filling this database")));
         }
         // The state is that of the first read.
-        let schema = migrate::newest(&mut connection).map_err(failed("migrations could not be read"))?;
+        let schema =
+            migrate::newest(&mut connection).map_err(ArchiveError::failed("migrations could not be read"))?;
         Ok(Self { connection, schema })
     }
 }
@@ -94,7 +96,7 @@ struct Open {
 impl PgTarget {
     /// Names the database.
     pub fn at(url: &str) -> Result<Self, ArchiveError> {
-        let known = migrate::newest_known().map_err(failed("migrations could not be read"))?;
+        let known = migrate::newest_known().map_err(ArchiveError::failed("migrations could not be read"))?;
         Ok(Self { url: url.to_owned(), known, open: None })
     }
 
@@ -142,16 +144,18 @@ impl ArchiveTarget for PgTarget {
     }
 
     fn holdings(&mut self) -> Result<Holdings, ArchiveError> {
-        match look(&self.url).map_err(failed("database could not be opened"))? {
+        match look(&self.url).map_err(ArchiveError::failed("database could not be opened"))? {
             Found::Nothing => return Ok(Holdings { rows: false, server_seen_at: None }),
             Found::Ours | Found::Unfinished => {}
         }
         let mut connection = open(&self.url)?;
         let rows = has_rows(&mut connection)?;
-        let server_seen_at = if catalog::exists(&mut connection, "replicas")? {
+        let server_seen_at = if has_table(&mut connection, "replicas")
+            .map_err(ArchiveError::failed("tables could not be listed"))?
+        {
             let seen: SeenRow = diesel::sql_query("SELECT max(seen_at) AS seen_at FROM replicas")
                 .get_result(&mut connection)
-                .map_err(failed("database could not be read"))?;
+                .map_err(ArchiveError::failed("database could not be read"))?;
             seen.seen_at
         } else {
             None
@@ -160,18 +164,19 @@ impl ArchiveTarget for PgTarget {
     }
 
     fn begin(&mut self, begin: &BeginFilling) -> Result<(), ArchiveError> {
-        let url = ConnectionUrl::parse(&self.url).map_err(failed("database could not be opened"))?;
-        migrate::run_to_fill(&url).map_err(failed("database could not be set up"))?;
+        let url =
+            ConnectionUrl::parse(&self.url).map_err(ArchiveError::failed("database could not be opened"))?;
+        migrate::run_to_fill(&url).map_err(ArchiveError::failed("database could not be set up"))?;
         let mut connection = open(&self.url)?;
         AnsiTransactionManager::begin_transaction_sql(
             &mut connection,
             "BEGIN ISOLATION LEVEL READ COMMITTED",
         )
-        .map_err(failed("transaction could not begin"))?;
-        connection.batch_execute(PATIENT).map_err(failed("transaction could not begin"))?;
+        .map_err(ArchiveError::failed("transaction could not begin"))?;
+        connection.batch_execute(PATIENT).map_err(ArchiveError::failed("transaction could not begin"))?;
         let lock: TruthRow = diesel::sql_query(LOCK)
             .get_result(&mut connection)
-            .map_err(failed("database could not be locked"))?;
+            .map_err(ArchiveError::failed("database could not be locked"))?;
         if !lock.is_so {
             return Err(ArchiveError::Refused("another process is filling this database".to_owned()));
         }
@@ -183,7 +188,7 @@ impl ArchiveTarget for PgTarget {
         .bind::<Text, _>(begin.filling.name())
         .bind::<Timestamptz, _>(begin.now)
         .execute(&mut marking)
-        .map_err(failed("database could not be marked"))?;
+        .map_err(ArchiveError::failed("database could not be marked"))?;
         let open = self.open.insert(Open { connection, types: Types::new(), table: None });
         open.types = prepare(&mut open.connection, begin)?;
         Ok(())
@@ -196,8 +201,8 @@ impl ArchiveTarget for PgTarget {
     fn finish(&mut self, epoch: Option<&RaiseEpoch>) -> Result<Vec<String>, ArchiveError> {
         let open = self.open()?;
         let connection = &mut open.connection;
-        let migrated =
-            migrate::forward(connection).map_err(failed("schema could not be brought up to date"))?;
+        let migrated = migrate::forward(connection)
+            .map_err(ArchiveError::failed("schema could not be brought up to date"))?;
         let mut commit = || -> Result<(), OpError> {
             if let Some(command) = epoch {
                 raise_epoch(connection, command)?;
@@ -206,7 +211,7 @@ impl ArchiveTarget for PgTarget {
             AnsiTransactionManager::commit_transaction(connection)?;
             Ok(())
         };
-        commit().map_err(failed("rows could not be committed"))?;
+        commit().map_err(ArchiveError::failed("rows could not be committed"))?;
         self.open = None;
         Ok(migrated)
     }
@@ -216,13 +221,15 @@ impl ArchiveTarget for PgTarget {
         // It may have failed because the connection did.
         let _ = opened.connection.batch_execute("ROLLBACK");
         let mut connection = open(&self.url)?;
-        connection.batch_execute("DELETE FROM unfinished").map_err(failed("mark could not be taken away"))
+        connection
+            .batch_execute("DELETE FROM unfinished")
+            .map_err(ArchiveError::failed("mark could not be taken away"))
     }
 }
 
 fn open(url: &str) -> Result<PgConnection, ArchiveError> {
     let opened = ConnectionUrl::parse(url).and_then(|url| url.open());
-    opened.map_err(failed("database could not be opened"))
+    opened.map_err(ArchiveError::failed("database could not be opened"))
 }
 
 /// Empties the tables if that is wanted, and gives them the schema of the rows.
@@ -230,41 +237,32 @@ fn prepare(connection: &mut PgConnection, begin: &BeginFilling) -> Result<Types,
     if begin.replaces {
         for table in every_table(connection)?.iter().rev() {
             let delete = format!("DELETE FROM {}", quoted(table));
-            connection.batch_execute(&delete).map_err(failed("tables could not be emptied"))?;
+            connection.batch_execute(&delete).map_err(ArchiveError::failed("tables could not be emptied"))?;
         }
     } else if has_rows(connection)? {
         return Err(ArchiveError::Refused("the database is no longer empty".to_owned()));
     }
-    migrate::to(connection, &begin.schema).map_err(failed("schema of the archive could not be set up"))?;
+    migrate::to(connection, &begin.schema)
+        .map_err(ArchiveError::failed("schema of the archive could not be set up"))?;
     let here = catalog::tables(connection)?;
     same_tables(&here, &begin.tables)?;
     catalog::types(connection)
 }
 
-/// Fails unless these are the same tables. Their order does not matter.
-fn same_tables(here: &[Table], there: &[Table]) -> Result<(), ArchiveError> {
-    let missing = here.iter().find(|table| !there.contains(table));
-    match missing.or_else(|| there.iter().find(|table| !here.contains(table))) {
-        None => Ok(()),
-        Some(table) => Err(ArchiveError::Unsound(format!(
-            "the table {} is not the same in the archive and in the schema that the archive names",
-            table.name
-        ))),
-    }
-}
-
 fn counted(connection: &mut PgConnection, table: Table) -> Result<CountedTable, ArchiveError> {
     let count = format!("SELECT count(*) AS number FROM {}", quoted(&table.name));
-    let count: NumberRow =
-        diesel::sql_query(count).get_result(connection).map_err(failed("rows could not be counted"))?;
+    let count: NumberRow = diesel::sql_query(count)
+        .get_result(connection)
+        .map_err(ArchiveError::failed("rows could not be counted"))?;
     Ok(CountedTable { table, rows: u64::try_from(count.number).unwrap_or_default() })
 }
 
 fn has_rows(connection: &mut PgConnection) -> Result<bool, ArchiveError> {
     for table in catalog::tables(connection)? {
         let exists = format!("SELECT EXISTS (SELECT FROM {}) AS is_so", quoted(&table.name));
-        let exists: TruthRow =
-            diesel::sql_query(exists).get_result(connection).map_err(failed("rows could not be counted"))?;
+        let exists: TruthRow = diesel::sql_query(exists)
+            .get_result(connection)
+            .map_err(ArchiveError::failed("rows could not be counted"))?;
         if exists.is_so {
             return Ok(true);
         }
@@ -288,12 +286,6 @@ impl fmt::Debug for PgTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PgTarget").field("known", &self.known).finish_non_exhaustive()
     }
-}
-
-fn failed<E: std::error::Error + Send + Sync + 'static>(
-    attempted: &'static str,
-) -> impl FnOnce(E) -> ArchiveError {
-    move |error| ArchiveError::Failed { attempted, source: Box::new(error) }
 }
 
 #[derive(QueryableByName)]

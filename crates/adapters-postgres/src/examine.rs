@@ -1,13 +1,12 @@
 //! Facts about a database for whoever looks after it. Looking changes nothing, and brings no schema up to date.
 
 use diesel::connection::SimpleConnection;
-use diesel::migration::{Migration, MigrationSource};
-use diesel::pg::Pg;
 use diesel::sql_types::{BigInt, Bool, Integer, Text};
-use diesel::{PgConnection, QueryableByName, RunQueryDsl};
+use diesel::{QueryableByName, RunQueryDsl};
 
 use crate::connection::ConnectionUrl;
-use crate::migrate::{MIGRATIONS, MigrateError};
+use crate::look::{ran, words};
+use crate::migrate::{MigrateError, migrations};
 
 /// What a database and its server are like.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,16 +69,13 @@ pub fn examine(url: &str) -> Result<Examined, MigrateError> {
     connection.batch_execute(PATIENCE)?;
     let facts: Facts = diesel::sql_query(FACTS).get_result(&mut connection)?;
     let closed = words(&mut connection, TABLES)?;
-    let ran =
-        words(&mut connection, "SELECT version::text AS word FROM __diesel_schema_migrations ORDER BY 1")?;
-    let known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations().map_err(MigrateError::Failed)?;
-    let known: Vec<(String, String)> = known
+    let ran = ran(&mut connection)?;
+    let known: Vec<(String, String)> = migrations()?
         .iter()
         .map(|migration| (migration.name().version().to_string(), migration.name().to_string()))
         .collect();
-    let mut missing: Vec<String> =
+    let missing =
         known.iter().filter(|(version, _)| !ran.contains(version)).map(|(_, name)| name.clone()).collect();
-    missing.sort();
     let newer = ran.into_iter().filter(|ran| known.iter().all(|(version, _)| version != ran)).collect();
     Ok(Examined {
         version: facts.version,
@@ -95,17 +91,6 @@ pub fn examine(url: &str) -> Result<Examined, MigrateError> {
         synchronous_commit: facts.synchronous_commit,
         connections_left: facts.connections_left,
     })
-}
-
-fn words(connection: &mut PgConnection, sql: &str) -> Result<Vec<String>, MigrateError> {
-    let words: Vec<Word> = diesel::sql_query(sql).load(connection)?;
-    Ok(words.into_iter().map(|word| word.word).collect())
-}
-
-#[derive(QueryableByName)]
-struct Word {
-    #[diesel(sql_type = Text)]
-    word: String,
 }
 
 #[derive(QueryableByName)]

@@ -8,6 +8,9 @@ use diesel::{PgConnection, QueryResult, QueryableByName, RunQueryDsl};
 use crate::connection::ConnectionUrl;
 use crate::migrate::{self, MIGRATIONS, MigrateError};
 
+/// The table in which Diesel keeps which migrations have run.
+pub(crate) const MIGRATIONS_TABLE: &str = "__diesel_schema_migrations";
+
 /// What is in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
@@ -38,16 +41,24 @@ pub(crate) fn known() -> Result<Vec<String>, MigrateError> {
     Ok(known.iter().map(|migration| migration.name().version().to_string()).collect())
 }
 
-/// The versions of the migrations that ran in this database. Diesel's own look would create its table first, which needs the right to
-/// create tables, even if it is there.
+/// The versions of the migrations that ran in this database, in their order. Diesel's own look would create its table first, which needs the
+/// right to create tables, even if it is there.
 pub(crate) fn ran(connection: &mut PgConnection) -> QueryResult<Vec<String>> {
-    let table = "SELECT COALESCE(to_regclass('__diesel_schema_migrations')::text, '') AS word";
-    let table: Word = diesel::sql_query(table).get_result(connection)?;
-    if table.word.is_empty() {
+    if !has_table(connection, MIGRATIONS_TABLE)? {
         return Ok(Vec::new());
     }
-    let ran = diesel::sql_query("SELECT version::text AS word FROM __diesel_schema_migrations");
-    Ok(ran.load::<Word>(connection)?.into_iter().map(|version| version.word).collect())
+    words(connection, &format!("SELECT version::text AS word FROM {MIGRATIONS_TABLE} ORDER BY 1"))
+}
+
+/// Is there a table of this name?
+pub(crate) fn has_table(connection: &mut PgConnection, name: &str) -> QueryResult<bool> {
+    let found = diesel::sql_query("SELECT COALESCE(to_regclass($1)::text, '') AS word");
+    Ok(!found.bind::<Text, _>(name).get_result::<Word>(connection)?.word.is_empty())
+}
+
+/// The column `word` of a query.
+pub(crate) fn words(connection: &mut PgConnection, sql: &str) -> QueryResult<Vec<String>> {
+    Ok(diesel::sql_query(sql).load::<Word>(connection)?.into_iter().map(|row| row.word).collect())
 }
 
 #[derive(QueryableByName)]

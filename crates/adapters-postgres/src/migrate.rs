@@ -9,12 +9,11 @@ use countersign_ports::error::Source;
 use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
-use diesel::sql_types::Text;
-use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl};
+use diesel::{Connection, PgConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use crate::connection::{ConnectError, ConnectionUrl};
-use crate::look::{known, ran};
+use crate::look::{has_table, known, ran, words};
 
 pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
@@ -112,12 +111,10 @@ pub(crate) fn run_to_fill(url: &ConnectionUrl) -> Result<Vec<String>, MigrateErr
 
 /// The work that did not finish filling this database, if there is one.
 pub(crate) fn unfinished(connection: &mut PgConnection) -> Result<Option<String>, diesel::result::Error> {
-    let table = "SELECT COALESCE(to_regclass('unfinished')::text, '') AS word";
-    if diesel::sql_query(table).get_result::<Mark>(connection)?.word.is_empty() {
+    if !has_table(connection, "unfinished")? {
         return Ok(None);
     }
-    let marks: Vec<Mark> = diesel::sql_query("SELECT work AS word FROM unfinished").load(connection)?;
-    Ok(marks.into_iter().next().map(|mark| mark.word))
+    Ok(words(connection, "SELECT work AS word FROM unfinished")?.into_iter().next())
 }
 
 /// The version of the newest migration of this release.
@@ -160,7 +157,7 @@ pub(crate) fn forward(connection: &mut PgConnection) -> Result<Vec<String>, Migr
 }
 
 /// All migrations of this release, the oldest first.
-fn migrations() -> Result<Vec<Box<dyn Migration<Pg>>>, MigrateError> {
+pub(crate) fn migrations() -> Result<Vec<Box<dyn Migration<Pg>>>, MigrateError> {
     let mut known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations().map_err(MigrateError::Failed)?;
     known.sort_by_key(|migration| migration.name().version().as_owned());
     Ok(known)
@@ -196,10 +193,4 @@ fn one_by_one(
             None => return Ok(names),
         }
     }
-}
-
-#[derive(QueryableByName)]
-struct Mark {
-    #[diesel(sql_type = Text)]
-    word: String,
 }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::Path;
 
 use countersign_domain::archive::{CountedTable, Row, Table, TableSum};
+use countersign_ports::archive::same_tables;
 use countersign_ports::{
     ArchiveError, ArchiveSink, ArchiveSource, ArchiveTarget, BeginFilling, Holdings, RaiseEpoch, TakeRow,
 };
@@ -18,7 +19,7 @@ use time::OffsetDateTime;
 use self::catalog::{NumberRow, quoted};
 use crate::error::SqliteError;
 use crate::file::{DatabaseFile, SetupLock};
-use crate::look::{Found, look};
+use crate::look::{Found, has_table, look};
 use crate::ops::epoch::raise_epoch;
 use crate::rows::field::micros;
 use crate::{migrate, pool};
@@ -32,19 +33,20 @@ pub struct SqliteArchive {
 impl SqliteArchive {
     /// Opens a database of this release. Creates and changes nothing. Blocks.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
-        let file = DatabaseFile::at(path).map_err(failed("database could not be named"))?;
+        let file = DatabaseFile::at(path).map_err(ArchiveError::failed("database could not be named"))?;
         let mut connection = pool::connect_existing(&file, migrate::PATIENCE)
-            .map_err(failed("database could not be opened"))?;
+            .map_err(ArchiveError::failed("database could not be opened"))?;
         connection
             .batch_execute("PRAGMA query_only = ON; PRAGMA cache_size = -8000; BEGIN")
-            .map_err(failed("database could not be read"))?;
-        if let Some(work) =
-            migrate::unfinished(&mut connection).map_err(failed("database could not be read"))?
+            .map_err(ArchiveError::failed("database could not be read"))?;
+        if let Some(work) = migrate::unfinished(&mut connection)
+            .map_err(ArchiveError::failed("database could not be read"))?
         {
             return Err(ArchiveError::Refused(format!("a {work} did not finish filling this database")));
         }
         // The state is that of the first read.
-        let schema = migrate::newest(&mut connection).map_err(failed("migrations could not be read"))?;
+        let schema =
+            migrate::newest(&mut connection).map_err(ArchiveError::failed("migrations could not be read"))?;
         Ok(Self { connection, schema })
     }
 }
@@ -88,8 +90,8 @@ struct Open {
 impl SqliteTarget {
     /// Names the database.
     pub fn at(path: &Path) -> Result<Self, ArchiveError> {
-        let file = DatabaseFile::at(path).map_err(failed("database could not be named"))?;
-        let known = migrate::newest_known().map_err(failed("migrations could not be read"))?;
+        let file = DatabaseFile::at(path).map_err(ArchiveError::failed("database could not be named"))?;
+        let known = migrate::newest_known().map_err(ArchiveError::failed("migrations could not be read"))?;
         Ok(Self { file, known, open: None })
     }
 
@@ -139,7 +141,7 @@ impl ArchiveTarget for SqliteTarget {
     fn holdings(&mut self) -> Result<Holdings, ArchiveError> {
         let nothing = Holdings { rows: false, server_seen_at: None };
         let path = self.file.path();
-        match look(&path).map_err(failed("database could not be opened"))? {
+        match look(&path).map_err(ArchiveError::failed("database could not be opened"))? {
             Found::Nothing | Found::Empty => return Ok(nothing),
             Found::Foreign => {
                 return Err(ArchiveError::Refused(format!(
@@ -150,12 +152,14 @@ impl ArchiveTarget for SqliteTarget {
             Found::Ours | Found::Unfinished => {}
         }
         let mut connection = pool::connect_existing(&self.file, migrate::PATIENCE)
-            .map_err(failed("database could not be opened"))?;
+            .map_err(ArchiveError::failed("database could not be opened"))?;
         let rows = has_rows(&mut connection)?;
-        let server_seen_at = if catalog::exists(&mut connection, "replicas")? {
+        let server_seen_at = if has_table(&mut connection, "replicas")
+            .map_err(ArchiveError::failed("tables could not be listed"))?
+        {
             let seen: SeenRow = diesel::sql_query("SELECT max(seen_at) AS seen_at FROM replicas")
                 .get_result(&mut connection)
-                .map_err(failed("database could not be read"))?;
+                .map_err(ArchiveError::failed("database could not be read"))?;
             seen.seen_at
                 .and_then(|micros| OffsetDateTime::from_unix_timestamp_nanos(i128::from(micros) * 1_000).ok())
         } else {
@@ -165,10 +169,10 @@ impl ArchiveTarget for SqliteTarget {
     }
 
     fn begin(&mut self, begin: &BeginFilling) -> Result<(), ArchiveError> {
-        migrate::run_to_fill(&self.file).map_err(failed("database could not be set up"))?;
-        let lock = self.file.prepare().map_err(failed("database could not be locked"))?;
+        migrate::run_to_fill(&self.file).map_err(ArchiveError::failed("database could not be set up"))?;
+        let lock = self.file.prepare().map_err(ArchiveError::failed("database could not be locked"))?;
         let mut connection = pool::connect_existing(&self.file, migrate::PATIENCE)
-            .map_err(failed("database could not be opened"))?;
+            .map_err(ArchiveError::failed("database could not be opened"))?;
         let mut mark = || -> Result<(), SqliteError> {
             connection.batch_execute(
                 "PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -64000;",
@@ -180,7 +184,7 @@ impl ArchiveTarget for SqliteTarget {
             AnsiTransactionManager::begin_transaction_sql(&mut connection, "BEGIN IMMEDIATE")?;
             Ok(())
         };
-        mark().map_err(failed("database could not be marked"))?;
+        mark().map_err(ArchiveError::failed("database could not be marked"))?;
         let open = self.open.insert(Open { connection, _lock: lock, table: None });
         prepare(&mut open.connection, begin)
     }
@@ -194,15 +198,15 @@ impl ArchiveTarget for SqliteTarget {
         let connection = &mut open.connection;
         let dangling: Vec<DanglingRow> = diesel::sql_query("PRAGMA foreign_key_check")
             .load(connection)
-            .map_err(failed("references could not be checked"))?;
+            .map_err(ArchiveError::failed("references could not be checked"))?;
         if let Some(row) = dangling.first() {
             return Err(ArchiveError::Unsound(format!(
                 "rows of {} refer to rows that are not in the archive",
                 row.table
             )));
         }
-        let migrated =
-            migrate::forward(connection).map_err(failed("schema could not be brought up to date"))?;
+        let migrated = migrate::forward(connection)
+            .map_err(ArchiveError::failed("schema could not be brought up to date"))?;
         let mut commit = || -> Result<(), SqliteError> {
             if let Some(command) = epoch {
                 raise_epoch(connection, command)?;
@@ -211,7 +215,7 @@ impl ArchiveTarget for SqliteTarget {
             AnsiTransactionManager::commit_transaction(connection)?;
             Ok(())
         };
-        commit().map_err(failed("rows could not be committed"))?;
+        commit().map_err(ArchiveError::failed("rows could not be committed"))?;
         // The log is as large as the database now. It is safe where it is, so a failure means nothing.
         if let Err(error) = connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)") {
             tracing::debug!(error = &error as &dyn std::error::Error, "the log could not be copied yet");
@@ -225,7 +229,7 @@ impl ArchiveTarget for SqliteTarget {
         // After some failures, SQLite has rolled back by itself.
         let _ = open.connection.batch_execute("ROLLBACK");
         let unmarked = open.connection.batch_execute("DELETE FROM unfinished");
-        unmarked.map_err(failed("mark could not be taken away"))
+        unmarked.map_err(ArchiveError::failed("mark could not be taken away"))
     }
 }
 
@@ -234,43 +238,31 @@ fn prepare(connection: &mut SqliteConnection, begin: &BeginFilling) -> Result<()
     if begin.replaces {
         for table in every_table(connection)?.iter().rev() {
             let delete = format!("DELETE FROM {}", quoted(table));
-            connection.batch_execute(&delete).map_err(failed("tables could not be emptied"))?;
+            connection.batch_execute(&delete).map_err(ArchiveError::failed("tables could not be emptied"))?;
         }
     } else if has_rows(connection)? {
         return Err(ArchiveError::Refused("the database is no longer empty".to_owned()));
     }
-    migrate::to(connection, &begin.schema).map_err(failed("schema of the archive could not be set up"))?;
+    migrate::to(connection, &begin.schema)
+        .map_err(ArchiveError::failed("schema of the archive could not be set up"))?;
     let here = catalog::tables(connection)?;
     same_tables(&here, &begin.tables)
 }
 
-/// Fails unless these are the same tables. Their order does not matter.
-fn same_tables(here: &[Table], there: &[Table]) -> Result<(), ArchiveError> {
-    match here
-        .iter()
-        .find(|table| !there.contains(table))
-        .or_else(|| there.iter().find(|table| !here.contains(table)))
-    {
-        None => Ok(()),
-        Some(table) => Err(ArchiveError::Unsound(format!(
-            "the table {} is not the same in the archive and in the schema that the archive names",
-            table.name
-        ))),
-    }
-}
-
 fn counted(connection: &mut SqliteConnection, table: Table) -> Result<CountedTable, ArchiveError> {
     let count = format!("SELECT count(*) AS number FROM {}", quoted(&table.name));
-    let count: NumberRow =
-        diesel::sql_query(count).get_result(connection).map_err(failed("rows could not be counted"))?;
+    let count: NumberRow = diesel::sql_query(count)
+        .get_result(connection)
+        .map_err(ArchiveError::failed("rows could not be counted"))?;
     Ok(CountedTable { table, rows: u64::try_from(count.number).unwrap_or_default() })
 }
 
 fn has_rows(connection: &mut SqliteConnection) -> Result<bool, ArchiveError> {
     for table in catalog::tables(connection)? {
         let exists = format!("SELECT EXISTS (SELECT 1 FROM {}) AS number", quoted(&table.name));
-        let exists: NumberRow =
-            diesel::sql_query(exists).get_result(connection).map_err(failed("rows could not be counted"))?;
+        let exists: NumberRow = diesel::sql_query(exists)
+            .get_result(connection)
+            .map_err(ArchiveError::failed("rows could not be counted"))?;
         if exists.number != 0 {
             return Ok(true);
         }
@@ -298,12 +290,6 @@ impl fmt::Debug for SqliteTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SqliteTarget").field("known", &self.known).finish_non_exhaustive()
     }
-}
-
-fn failed<E: std::error::Error + Send + Sync + 'static>(
-    attempted: &'static str,
-) -> impl FnOnce(E) -> ArchiveError {
-    move |error| ArchiveError::Failed { attempted, source: Box::new(error) }
 }
 
 #[derive(QueryableByName)]

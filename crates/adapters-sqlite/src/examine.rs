@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use diesel::migration::{Migration, MigrationSource};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
-use diesel::sqlite::Sqlite;
 
 use crate::error::{OpenError, SqliteError};
 use crate::file::DatabaseFile;
-use crate::migrate::{MIGRATIONS, PATIENCE};
+use crate::look::ran;
+use crate::migrate::{PATIENCE, migrations};
 use crate::pool;
 
 /// A larger database is not searched for damage: that reads all of it.
@@ -60,22 +59,15 @@ fn read(file: &DatabaseFile) -> Result<Examined, SqliteError> {
     let size: Number = diesel::sql_query(size).get_result(connection)?;
     let bytes = u64::try_from(size.number).unwrap_or_default();
     let search = (bytes <= SEARCHED).then(|| search(connection));
-    let ran: Vec<Word> =
-        diesel::sql_query("SELECT version AS word FROM __diesel_schema_migrations ORDER BY 1")
-            .load(connection)?;
-    let known: Vec<Box<dyn Migration<Sqlite>>> = MIGRATIONS.migrations().unwrap_or_default();
-    let known: Vec<(String, String)> = known
+    let ran = ran(connection)?;
+    let known: Vec<(String, String)> = migrations()
+        .unwrap_or_default()
         .iter()
         .map(|migration| (migration.name().version().to_string(), migration.name().to_string()))
         .collect();
-    let mut missing: Vec<String> = known
-        .iter()
-        .filter(|(version, _)| ran.iter().all(|ran| ran.word != *version))
-        .map(|(_, name)| name.clone())
-        .collect();
-    missing.sort();
-    let newer = ran.into_iter().map(|ran| ran.word);
-    let newer = newer.filter(|ran| known.iter().all(|(version, _)| version != ran)).collect();
+    let missing =
+        known.iter().filter(|(version, _)| !ran.contains(version)).map(|(_, name)| name.clone()).collect();
+    let newer = ran.into_iter().filter(|ran| known.iter().all(|(version, _)| version != ran)).collect();
     Ok(Examined { version, journal_mode, bytes, search, missing, newer })
 }
 

@@ -12,6 +12,9 @@ use crate::file::{DatabaseFile, FileError};
 use crate::migrate;
 use crate::pool;
 
+/// The table in which Diesel keeps which migrations have run.
+pub(crate) const MIGRATIONS_TABLE: &str = "__diesel_schema_migrations";
+
 /// What is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
@@ -57,8 +60,7 @@ pub fn has_keys(path: &Path) -> Result<bool, OpenError> {
     }
     let failed = |source| OpenError::Connect { path: file.path(), source: Box::new(source) };
     let mut connection = pool::connect_existing(&file, migrate::PATIENCE).map_err(failed)?;
-    let keys =
-        diesel::sql_query("SELECT kid AS word FROM signing_keys LIMIT 1").load::<Word>(&mut connection);
+    let keys = words(&mut connection, "SELECT kid AS word FROM signing_keys LIMIT 1");
     Ok(!keys.map_err(|error| failed(error.into()))?.is_empty())
 }
 
@@ -67,29 +69,42 @@ pub fn has_keys(path: &Path) -> Result<bool, OpenError> {
 fn read(file: &DatabaseFile) -> Result<Found, SqliteError> {
     let mut connection = pool::connect_existing(file, migrate::PATIENCE)?;
     let connection = &mut connection;
-    let tables: Vec<Word> = diesel::sql_query(
+    let tables = words(
+        connection,
         "SELECT name AS word FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
-    )
-    .load(connection)?;
+    )?;
     if tables.is_empty() {
         return Ok(Found::Empty);
     }
-    let (records, others): (Vec<_>, Vec<_>) = tables.into_iter().partition(|table| table.word == MIGRATIONS);
-    let versions: Vec<Word> = match records.as_slice() {
-        [] => Vec::new(),
-        [..] => diesel::sql_query(format!("SELECT version AS word FROM {MIGRATIONS}")).load(connection)?,
-    };
-    Ok(if versions.iter().any(|version| migrate::is_ours(&version.word)) {
+    let has_others = tables.iter().any(|table| table != MIGRATIONS_TABLE);
+    let versions = ran(connection)?;
+    Ok(if versions.iter().any(|version| migrate::is_ours(version)) {
         if migrate::unfinished(connection)?.is_some() { Found::Unfinished } else { Found::Ours }
-    } else if versions.is_empty() && others.is_empty() {
+    } else if versions.is_empty() && !has_others {
         Found::Empty
     } else {
         Found::Foreign
     })
 }
 
-/// The table in which Diesel keeps which migrations have run.
-const MIGRATIONS: &str = "__diesel_schema_migrations";
+/// The versions of the migrations that ran in this database, in their order. Diesel's own look would create its table.
+pub(crate) fn ran(connection: &mut SqliteConnection) -> QueryResult<Vec<String>> {
+    if !has_table(connection, MIGRATIONS_TABLE)? {
+        return Ok(Vec::new());
+    }
+    words(connection, &format!("SELECT version AS word FROM {MIGRATIONS_TABLE} ORDER BY 1"))
+}
+
+/// Is there a table of this name?
+pub(crate) fn has_table(connection: &mut SqliteConnection, name: &str) -> QueryResult<bool> {
+    let found = diesel::sql_query("SELECT name AS word FROM sqlite_schema WHERE type = 'table' AND name = ?");
+    Ok(!found.bind::<Text, _>(name).load::<Word>(connection)?.is_empty())
+}
+
+/// The column `word` of a query.
+pub(crate) fn words(connection: &mut SqliteConnection, sql: &str) -> QueryResult<Vec<String>> {
+    Ok(diesel::sql_query(sql).load::<Word>(connection)?.into_iter().map(|row| row.word).collect())
+}
 
 fn says_not_a_database(error: &SqliteError) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);

@@ -16,6 +16,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use crate::error::MigrateError;
 use crate::file::DatabaseFile;
+use crate::look::{has_table, ran, words};
 use crate::pool;
 
 pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
@@ -38,7 +39,7 @@ pub(crate) fn run_to_fill(file: &DatabaseFile) -> Result<Vec<String>, MigrateErr
 pub fn revert_all(path: &Path) -> Result<Vec<String>, MigrateError> {
     change(&DatabaseFile::at(path)?, |connection| {
         let mut reverted = Vec::new();
-        for migration in known()?.iter().rev() {
+        for migration in migrations()?.iter().rev() {
             if connection
                 .applied_migrations()
                 .map_err(MigrateError::Failed)?
@@ -90,7 +91,7 @@ fn change(
 /// Warns if a newer release was here. Migrations only add (`migrations/README.md`), so this release can go
 /// on.
 fn tell_of_newer(connection: &mut SqliteConnection) -> Result<(), MigrateError> {
-    let known = known()?;
+    let known = migrations()?;
     for version in connection.applied_migrations().map_err(MigrateError::Failed)? {
         if !known.iter().any(|known| known.name().version() == version) {
             tracing::warn!(migration = %version, "schema is newer than this program");
@@ -101,29 +102,26 @@ fn tell_of_newer(connection: &mut SqliteConnection) -> Result<(), MigrateError> 
 
 /// The work that did not finish filling this database, if there is one.
 pub(crate) fn unfinished(connection: &mut SqliteConnection) -> Result<Option<String>, diesel::result::Error> {
-    let marks = "SELECT name AS word FROM sqlite_schema WHERE type = 'table' AND name = 'unfinished'";
-    if diesel::sql_query(marks).load::<Mark>(connection)?.is_empty() {
+    if !has_table(connection, "unfinished")? {
         return Ok(None);
     }
-    let marks: Vec<Mark> = diesel::sql_query("SELECT work AS word FROM unfinished").load(connection)?;
-    Ok(marks.into_iter().next().map(|mark| mark.word))
+    Ok(words(connection, "SELECT work AS word FROM unfinished")?.into_iter().next())
 }
 
 /// The version of the newest migration of this release.
 pub(crate) fn newest_known() -> Result<String, MigrateError> {
-    Ok(known()?.last().map(|migration| migration.name().version().to_string()).unwrap_or_default())
+    Ok(migrations()?.last().map(|migration| migration.name().version().to_string()).unwrap_or_default())
 }
 
-/// The version of the newest migration that this database has. Diesel's own question would create its table.
+/// The version of the newest migration that this database has.
 pub(crate) fn newest(connection: &mut SqliteConnection) -> Result<String, diesel::result::Error> {
-    let newest = "SELECT COALESCE(max(version), '') AS word FROM __diesel_schema_migrations";
-    Ok(diesel::sql_query(newest).get_result::<Mark>(connection)?.word)
+    Ok(ran(connection)?.into_iter().max().unwrap_or_default())
 }
 
 /// Brings the schema to that of this version, up or down. The caller's transaction holds all of it.
 pub(crate) fn to(connection: &mut SqliteConnection, version: &str) -> Result<(), MigrateError> {
     let applied = connection.applied_migrations().map_err(MigrateError::Failed)?;
-    let known = known()?;
+    let known = migrations()?;
     for migration in known.iter().rev() {
         let its = migration.name().version();
         if its.to_string().as_str() > version && applied.contains(&its) {
@@ -150,7 +148,7 @@ pub(crate) fn forward(connection: &mut SqliteConnection) -> Result<Vec<String>, 
 }
 
 /// All migrations of this release, the oldest first.
-fn known() -> Result<Vec<Box<dyn Migration<Sqlite>>>, MigrateError> {
+pub(crate) fn migrations() -> Result<Vec<Box<dyn Migration<Sqlite>>>, MigrateError> {
     let mut known = MIGRATIONS.migrations().map_err(MigrateError::Failed)?;
     known.sort_by_key(|migration| migration.name().version().as_owned());
     Ok(known)
@@ -158,13 +156,7 @@ fn known() -> Result<Vec<Box<dyn Migration<Sqlite>>>, MigrateError> {
 
 /// Is this the version of a migration of ours?
 pub(crate) fn is_ours(version: &str) -> bool {
-    known().is_ok_and(|known| known.iter().any(|known| known.name().version().to_string() == version))
-}
-
-#[derive(QueryableByName)]
-struct Mark {
-    #[diesel(sql_type = Text)]
-    word: String,
+    migrations().is_ok_and(|known| known.iter().any(|known| known.name().version().to_string() == version))
 }
 
 #[derive(QueryableByName)]

@@ -71,10 +71,7 @@ pub(crate) fn backup(
         let mut writer = BackupWriter::begin(into, &header, &flags.encrypt_to)?;
         let mut teller = Teller::new();
         save(source, &header.tables, &mut writer, Step::Storing, &mut |progress| teller.tell(progress))?;
-        writer.finish()?.flush().map_err(|error| ArchiveError::Failed {
-            attempted: "backup could not be written",
-            source: Box::new(error),
-        })
+        writer.finish()?.flush().map_err(ArchiveError::failed("backup could not be written"))
     };
     let bytes = match file {
         None => {
@@ -105,7 +102,7 @@ pub(crate) fn backup(
             out,
             "saved {} of {} in {}: {bytes} bytes",
             count(rows, "row"),
-            count(u64::try_from(tables).unwrap_or(u64::MAX), "table"),
+            tables_in_all(tables),
             flags.file.display()
         )?,
     }
@@ -190,7 +187,7 @@ pub(crate) fn restore(
                 out,
                 "restored {} of {}, saved at {} by Countersign {}",
                 count(header.rows(), "row"),
-                count(u64::try_from(header.tables.len()).unwrap_or(u64::MAX), "table"),
+                tables_in_all(header.tables.len()),
                 written(header.made_at),
                 header.version
             )?;
@@ -249,7 +246,7 @@ pub(crate) fn copy(flags: &CopyFlags, wiring: &Wiring, out: &mut dyn Write) -> R
                 out,
                 "copied {} of {}; the hash of each table is the same on both sides",
                 count(copied.rows, "row"),
-                count(u64::try_from(copied.tables).unwrap_or(u64::MAX), "table"),
+                tables_in_all(copied.tables),
             )?;
             writeln!(out, "tokens go on working if the server gets the secret that it had")?;
         }
@@ -260,11 +257,12 @@ pub(crate) fn copy(flags: &CopyFlags, wiring: &Wiring, out: &mut dyn Write) -> R
     Ok(())
 }
 
+fn tables_in_all(tables: usize) -> String {
+    count(u64::try_from(tables).unwrap_or(u64::MAX), "table")
+}
+
 fn open(path: &Path, identities: &Identities) -> Result<BackupReader<io::BufReader<fs::File>>, ArchiveError> {
-    let file = fs::File::open(path).map_err(|error| ArchiveError::Failed {
-        attempted: "backup could not be opened",
-        source: Box::new(error),
-    })?;
+    let file = fs::File::open(path).map_err(ArchiveError::failed("backup could not be opened"))?;
     BackupReader::open(io::BufReader::with_capacity(1 << 16, file), identities)
 }
 

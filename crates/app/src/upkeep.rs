@@ -203,6 +203,7 @@ async fn forget_users(
         sleep(pause).await;
     }
 }
+
 /// A period that is up to a quarter shorter or longer, so that replicas which started together do not work at
 /// the same time.
 pub(crate) fn jittered(period: Duration, random: [u8; 2]) -> Duration {

@@ -127,10 +127,7 @@ pub(crate) enum Opened<R: BufRead> {
 impl<R: BufRead> Opened<R> {
     /// Looks at how the file begins, and opens it.
     pub(crate) fn new(mut file: R, identities: &Identities) -> Result<Self, ArchiveError> {
-        let begins = file.fill_buf().map_err(|error| ArchiveError::Failed {
-            attempted: "backup could not be read",
-            source: Box::new(error),
-        })?;
+        let begins = file.fill_buf().map_err(ArchiveError::failed("backup could not be read"))?;
         if !begins.starts_with(AGE) {
             return Ok(Self::Plain(file));
         }

@@ -167,7 +167,7 @@ fn not_read(error: io::Error) -> ArchiveError {
     }
     // What the system says has a number; what decompression and decryption say has none.
     match error.raw_os_error() {
-        Some(_) => ArchiveError::Failed { attempted: "backup could not be read", source: Box::new(error) },
+        Some(_) => ArchiveError::failed("backup could not be read")(error),
         None => damaged(format!("it cannot be decompressed or decrypted ({error})")),
     }
 }

@@ -80,7 +80,7 @@ impl<W: Write> fmt::Debug for BackupWriter<W> {
 }
 
 fn not_written(error: io::Error) -> ArchiveError {
-    ArchiveError::Failed { attempted: "backup could not be written", source: Box::new(error) }
+    ArchiveError::failed("backup could not be written")(error)
 }
 
 fn unsound(wrong: Wrong) -> ArchiveError {

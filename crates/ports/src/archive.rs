@@ -38,6 +38,27 @@ pub enum ArchiveError {
     Refused(String),
 }
 
+impl ArchiveError {
+    /// What an error of the database or the file system means here, by what was attempted.
+    pub fn failed<E: std::error::Error + Send + Sync + 'static>(
+        attempted: &'static str,
+    ) -> impl FnOnce(E) -> Self {
+        move |error| Self::Failed { attempted, source: Box::new(error) }
+    }
+}
+
+/// Fails unless these are the same tables. Their order does not matter.
+pub fn same_tables(here: &[Table], there: &[Table]) -> Result<(), ArchiveError> {
+    let missing = here.iter().find(|table| !there.contains(table));
+    match missing.or_else(|| there.iter().find(|table| !here.contains(table))) {
+        None => Ok(()),
+        Some(table) => Err(ArchiveError::Unsound(format!(
+            "the table {} is not the same in the archive and in the schema that the archive names",
+            table.name
+        ))),
+    }
+}
+
 /// Takes rows, and can refuse to go on.
 pub type TakeRow<'a> = dyn FnMut(Row) -> Result<(), ArchiveError> + 'a;
 

@@ -8,10 +8,7 @@ use countersign_ports::archive::OF_PROCESSES;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 
-use super::failed;
-
-/// The table in which Diesel keeps which migrations have run.
-const MIGRATIONS: &str = "__diesel_schema_migrations";
+use crate::look::MIGRATIONS_TABLE;
 
 /// The types of PostgreSQL that an archive knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +67,7 @@ pub(super) fn tables(connection: &mut PgConnection) -> Result<Vec<Table>, Archiv
          WHERE c.contype = 'f' AND a.relnamespace = current_schema()::regnamespace",
     )
     .load(connection)
-    .map_err(failed("tables could not be listed"))?;
+    .map_err(ArchiveError::failed("tables could not be listed"))?;
     let references: Vec<_> = references.into_iter().map(|row| (row.of, row.to)).collect();
     in_order_of_references(tables, &references)
         .ok_or_else(|| ArchiveError::Unsound("tables refer to each other in a circle".to_owned()))
@@ -84,10 +81,10 @@ pub(super) fn types(connection: &mut PgConnection) -> Result<Types, ArchiveError
          WHERE t.relkind = 'r' AND t.relnamespace = current_schema()::regnamespace",
     )
     .load(connection)
-    .map_err(failed("tables could not be listed"))?;
+    .map_err(ArchiveError::failed("tables could not be listed"))?;
     let archived = columns
         .into_iter()
-        .filter(|column| column.of != MIGRATIONS && !OF_PROCESSES.contains(&column.of.as_str()));
+        .filter(|column| column.of != MIGRATIONS_TABLE && !OF_PROCESSES.contains(&column.of.as_str()));
     archived
         .map(|column| match Type::named(&column.declared) {
             Some(its) => Ok(((column.of, column.name), its)),
@@ -109,20 +106,8 @@ pub(super) fn key(connection: &mut PgConnection, table: &str) -> Result<Vec<Stri
     )
     .bind::<Text, _>(table)
     .load(connection)
-    .map_err(failed("tables could not be listed"))?;
+    .map_err(ArchiveError::failed("tables could not be listed"))?;
     Ok(key.into_iter().map(|row| row.name).collect())
-}
-
-/// Is there a table of this name?
-pub(super) fn exists(connection: &mut PgConnection, table: &str) -> Result<bool, ArchiveError> {
-    let found: Vec<NameRow> = diesel::sql_query(
-        "SELECT relname::text AS name FROM pg_class \
-         WHERE relkind = 'r' AND relname = $1 AND relnamespace = current_schema()::regnamespace",
-    )
-    .bind::<Text, _>(table)
-    .load(connection)
-    .map_err(failed("tables could not be listed"))?;
-    Ok(!found.is_empty())
 }
 
 /// A name as SQL takes it.

@@ -13,7 +13,6 @@ use diesel::row::{Field, NamedRow};
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Date, Integer, Nullable, Text, Timestamptz, Uuid};
 
 use super::catalog::{Type, Types, key, quoted};
-use super::failed;
 
 /// From 1970 to 2000, in microseconds.
 const MICROS_TO_2000: i64 = 946_684_800_000_000;
@@ -40,9 +39,9 @@ pub(super) fn read(
         format!("SELECT {} FROM {} ORDER BY {}", columns.join(", "), quoted(&table.name), order.join(", "));
     let rows = diesel::sql_query(text)
         .load_iter::<AnyRow, PgRowByRowLoadingMode>(connection)
-        .map_err(failed("rows could not be read"))?;
+        .map_err(ArchiveError::failed("rows could not be read"))?;
     for row in rows {
-        let AnyRow(row) = row.map_err(failed("rows could not be read"))?;
+        let AnyRow(row) = row.map_err(ArchiveError::failed("rows could not be read"))?;
         take(row)?;
     }
     Ok(())
@@ -102,7 +101,7 @@ pub(super) fn write(
             })),
         };
     }
-    insert.execute(connection).map(drop).map_err(failed("rows could not be stored"))
+    insert.execute(connection).map(drop).map_err(ArchiveError::failed("rows could not be stored"))
 }
 
 /// `None` if the value is of another kind, as in the functions below.

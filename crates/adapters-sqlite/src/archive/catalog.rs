@@ -6,16 +6,13 @@ use countersign_ports::archive::OF_PROCESSES;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 
-use super::failed;
+use crate::look::MIGRATIONS_TABLE;
 
 /// Tables that only SQLite has. They are made again of what the others hold, or of the clock of the machine.
 const OF_SQLITE: [&str; 2] = ["access_tokens", "time_mark"];
 
 /// The column that only SQLite has, with its table: where the row of a token stands among the `access_tokens`.
 const PLACE: (&str, &str) = ("tokens", "place");
-
-/// The table in which Diesel keeps which migrations have run.
-const MIGRATIONS: &str = "__diesel_schema_migrations";
 
 /// How the tables begin that Litestream puts into a database which it replicates.
 const LITESTREAM: &str = "_litestream";
@@ -27,7 +24,7 @@ pub(super) fn tables(connection: &mut SqliteConnection) -> Result<Vec<Table>, Ar
          FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' ORDER BY t.name, c.name",
     )
     .load(connection)
-    .map_err(failed("tables could not be listed"))?;
+    .map_err(ArchiveError::failed("tables could not be listed"))?;
     let mut tables: Vec<Table> = Vec::new();
     for column in columns.into_iter().filter(is_archived) {
         let kind = kind(&column.declared).ok_or_else(|| {
@@ -44,7 +41,7 @@ pub(super) fn tables(connection: &mut SqliteConnection) -> Result<Vec<Table>, Ar
          WHERE t.type = 'table'",
     )
     .load(connection)
-    .map_err(failed("tables could not be listed"))?;
+    .map_err(ArchiveError::failed("tables could not be listed"))?;
     let references: Vec<_> = references.into_iter().map(|row| (row.of, row.to)).collect();
     in_order_of_references(tables, &references)
         .ok_or_else(|| ArchiveError::Unsound("tables refer to each other in a circle".to_owned()))
@@ -56,25 +53,15 @@ pub(super) fn key(connection: &mut SqliteConnection, table: &str) -> Result<Vec<
         diesel::sql_query("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk")
             .bind::<Text, _>(table)
             .load(connection)
-            .map_err(failed("tables could not be listed"))?;
+            .map_err(ArchiveError::failed("tables could not be listed"))?;
     Ok(key.into_iter().map(|row| row.name).collect())
-}
-
-/// Is there a table of this name?
-pub(super) fn exists(connection: &mut SqliteConnection, table: &str) -> Result<bool, ArchiveError> {
-    let found: Vec<NameRow> =
-        diesel::sql_query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name = ?")
-            .bind::<Text, _>(table)
-            .load(connection)
-            .map_err(failed("tables could not be listed"))?;
-    Ok(!found.is_empty())
 }
 
 fn is_archived(column: &ColumnRow) -> bool {
     let of = column.of.as_str();
     !of.starts_with("sqlite_")
         && !of.starts_with(LITESTREAM)
-        && of != MIGRATIONS
+        && of != MIGRATIONS_TABLE
         && !OF_PROCESSES.contains(&of)
         && !OF_SQLITE.contains(&of)
         && (of, column.name.as_str()) != PLACE

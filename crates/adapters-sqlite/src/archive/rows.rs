@@ -10,7 +10,6 @@ use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::sqlite::{Sqlite, SqliteType};
 
 use super::catalog::{key, quoted};
-use super::failed;
 
 /// How many values are bound in one statement. SQLite takes at most 32,766.
 const BOUND: usize = 8_000;
@@ -30,9 +29,9 @@ pub(super) fn read(
         format!("SELECT {} FROM {} ORDER BY {}", columns.join(", "), quoted(&table.name), order.join(", "));
     let rows = diesel::sql_query(text)
         .load_iter::<AnyRow, DefaultLoadingMode>(connection)
-        .map_err(failed("rows could not be read"))?;
+        .map_err(ArchiveError::failed("rows could not be read"))?;
     for row in rows {
-        let AnyRow(row) = row.map_err(failed("rows could not be read"))?;
+        let AnyRow(row) = row.map_err(ArchiveError::failed("rows could not be read"))?;
         if !table.takes(&row) {
             let wrong = table.columns.iter().zip(&row).find(|(column, value)| !value.fits(column.kind));
             let column = wrong.map_or("", |(column, _)| &column.name);
@@ -77,7 +76,7 @@ pub(super) fn write(
             Value::Bytes(bytes) => insert.bind::<Binary, _>(bytes.as_slice()),
         };
     }
-    insert.execute(connection).map(drop).map_err(failed("rows could not be stored"))
+    insert.execute(connection).map(drop).map_err(ArchiveError::failed("rows could not be stored"))
 }
 
 /// A row of whatever columns were asked for.
