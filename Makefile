@@ -248,13 +248,13 @@ bench-desk: setup-postgres setup-build ## Measure the desk's lists among ten tho
 	cargo run --release --locked -p countersign-bench --example desk -- --users $(DESK_USERS) --events $(DESK_EVENTS)
 
 .PHONY: guard
-guard: guard-build ## Hold the instructions of each step within 3 % of bench/instructions.toml (a minute once built)
-	@$(say) "Counting the instructions of each step (about a minute)"
+guard: setup-valgrind test-build ## Hold the instructions of each step within 3 % of bench/instructions.toml (two minutes once built)
+	@$(say) "Counting the instructions of each step (about two minutes)"
 	$(GUARD)
 
 .PHONY: guard-record
-guard-record: guard-build ## Write the instructions of each step to bench/instructions.toml
-	@$(say) "Counting the instructions of each step (about a minute)"
+guard-record: setup-valgrind test-build ## Write the instructions of each step to bench/instructions.toml
+	@$(say) "Counting the instructions of each step (about two minutes)"
 	$(GUARD) --record
 
 # The folders' names are in the program otherwise, and the same commit would be another program elsewhere. Relocations are
@@ -303,12 +303,6 @@ release-build: setup-build
 	@$(say) "Building server and benchmark for release (the first time takes several minutes)"
 	cargo build --release --locked -p countersign-app
 	cargo build --release --locked -p countersign-bench
-
-# What drives the server is not counted, so it is the one that was built with the tests.
-.PHONY: guard-build
-guard-build: setup-valgrind test-build
-	@$(say) "Building the server, optimized (the first time takes minutes)"
-	cargo build --profile guard --locked -p countersign-app
 
 .PHONY: setup-package
 setup-package: setup-build

@@ -90,8 +90,8 @@ pub struct ReportArguments {
 /// The arguments of `guard`.
 #[derive(Debug, Args)]
 pub struct GuardArguments {
-    /// The server's program, built with the profile `guard`.
-    #[arg(long, default_value = "target/guard/countersign")]
+    /// The server's program, as it is built for the tests.
+    #[arg(long, default_value = "target/debug/countersign")]
     pub server: PathBuf,
     /// Only these steps. Recording is then not possible.
     #[arg(long, value_delimiter = ',', value_enum, conflicts_with = "record")]
