@@ -52,8 +52,10 @@ impl Somebody {
 
 on_both! {
     fn an_event_is_shown_to_people_and_to_scripts_alike(database) {
-        let server = database.start();
+        let mut server = database.start();
         let ann = Somebody::signs_in(&server);
+        // Nothing is sealed while no server runs.
+        assert!(server.terminate().success());
         let events = listed(database, &["--kind", "sign_in"]);
         let [signed_in] = &events[..] else { panic!("{events:?}") };
         let fields: Vec<&str> = signed_in.as_object().unwrap().keys().map(String::as_str).collect();
@@ -92,6 +94,7 @@ on_both! {
         assert_eq!(listed(database, &["--kind", "restored"]), Vec::<Value>::new());
         assert_eq!(event(database, &["checkpoints"]).out, "no checkpoints\n");
 
+        server.restart();
         wait_until_sealed(database, 1);
         let shown: Value = serde_json::from_str(&show(&["--output", "json"])).unwrap();
         assert!(shown["position"].as_u64() > Some(0), "{shown}");
