@@ -43,6 +43,7 @@ mod refusals;
 mod remembering;
 mod requests;
 mod resources;
+mod restarts;
 mod rules;
 mod saved;
 mod scaling;

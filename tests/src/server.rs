@@ -4,8 +4,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::ops::Deref;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,6 +29,8 @@ pub struct Settings {
     /// Shell commands to run before the server, such as limits and ignored signals.
     before: Option<String>,
     program: PathBuf,
+    /// The socket that this test keeps and hands over to the server, as a supervisor does.
+    socket: Option<Arc<TcpListener>>,
 }
 
 /// A process and its address. When this is dropped, the process is stopped and its log is searched for
@@ -47,6 +51,7 @@ impl Settings {
             public_url: None,
             before: None,
             program: binary(),
+            socket: None,
         }
     }
 
@@ -78,10 +83,18 @@ impl Settings {
         self
     }
 
+    /// Keeps the server's socket open while the server restarts, as systemd does.
+    #[must_use]
+    pub fn with_kept_socket(mut self) -> Self {
+        self.socket = Some(Arc::new(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap()));
+        // The protocol of sd_listen_fds(3): the socket is descriptor 3.
+        self.after("export LISTEN_FDS=1 LISTEN_PID=$$; exec 3<&0 0</dev/null")
+    }
+
     /// Starts the process and waits until it is ready.
     #[track_caller]
     pub fn start(self) -> Server {
-        let port = free_port();
+        let port = self.socket.as_ref().map_or_else(free_port, |kept| kept.local_addr().unwrap().port());
         let site = Site {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
             public_url: self.public_url.clone().unwrap_or_else(|| format!("http://localhost:{port}")),
@@ -156,7 +169,11 @@ impl Server {
             command.env("COUNTERSIGN_SECRET", OPERATOR_SECRET);
         }
         command.envs(self.settings.environment.iter().cloned());
-        command.stdin(Stdio::null()).stdout(clone(&log)).stderr(log);
+        let input = match &self.settings.socket {
+            None => Stdio::null(),
+            Some(kept) => OwnedFd::from(kept.try_clone().unwrap()).into(),
+        };
+        command.stdin(input).stdout(clone(&log)).stderr(log);
         let process = command.spawn().unwrap_or_else(|error| panic!("{}: {error}", program.display()));
         self.process = Some(process);
     }

@@ -25,6 +25,7 @@ use actix_web::web::Data;
 use actix_web::{App, cookie};
 use countersign_usecases::Context;
 use tokio::net::TcpStream;
+use tokio::time::sleep;
 
 use crate::browser::session;
 use crate::limits::connection::{Admission, Connection, Ending, GuardedStream, PIECE};
@@ -37,6 +38,9 @@ use crate::state::AppState;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Stopping closes connections whose request has not been read yet. Between the last connection that is accepted and
+/// that moment, this long is left for a request to arrive.
+const SETTLE: Duration = Duration::from_millis(250);
 
 /// The server could not start.
 #[derive(Debug, thiserror::Error)]
@@ -184,7 +188,12 @@ impl Running {
     /// Accepts no new connections, and returns when the requests in flight have finished, or after `grace` at
     /// the latest.
     pub async fn stop(self, grace: Duration) {
-        let stopped = async { tokio::join!(self.handle.stop(true), self.server) };
+        let in_order = async {
+            self.handle.pause().await;
+            sleep(SETTLE).await;
+            self.handle.stop(true).await;
+        };
+        let stopped = async { tokio::join!(in_order, self.server) };
         // Requests that are still running end with the process. Nobody is left to be told about the timeout.
         let _ = tokio::time::timeout(grace, stopped).await;
     }
