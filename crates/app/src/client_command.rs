@@ -59,7 +59,8 @@ async fn carry_out(
         ClientCommand::Show { client_id, output } => {
             let client = find(management.clients, &client_id).await?;
             let secrets = read_secrets(management, client.id).await.map_err(|error| store(&error))?;
-            output::client_with_secrets(&client, &secrets, output.output, out)?;
+            let default_access = &management.policy.default_access;
+            output::client_with_secrets(&client, default_access, &secrets, output.output, out)?;
         }
         ClientCommand::RotateSecret { client_id, keep_old, output } => {
             let id = client_id_of(&client_id)?;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use countersign_domain::admission::AccessRule;
 use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
@@ -13,6 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::applications::Configuration;
 use crate::cli::Output;
 use crate::client_command::fields;
+use crate::people_output::{release_name, release_text, rule_text};
 use crate::table;
 use crate::terminal::visible;
 
@@ -86,20 +88,28 @@ pub(crate) fn client(client: &Client, output: Output, out: &mut dyn Write) -> io
     show(fields::shown(client), output, out)
 }
 
-/// Shows every field of a client, and what is known about its secrets, the newest first.
+/// Shows every field of a client, whom it lets in, and what is known about its secrets, the newest first. The fields about
+/// access have the names that `access show` gives them.
 pub(crate) fn client_with_secrets(
     client: &Client,
+    default_access: &AccessRule,
     secrets: &[SecretRecord],
     output: Output,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut shown = fields::shown(client);
+    let access = &client.access;
     match output {
         Output::Json => {
+            shown.push(("access", Some(json!(access.rule_or(default_access).to_string()))));
+            shown.push(("rule", access.rule.as_ref().map(|rule| json!(rule.to_string()))));
+            shown.push(("release", Some(json!(release_name(&access.release)))));
             let secrets: Vec<_> = secrets.iter().map(secret_for_programs).collect();
             shown.push(("secrets", (!secrets.is_empty()).then(|| json!(secrets))));
         }
         Output::Table => {
+            shown.push(("access", Some(json!(rule_text(access, default_access)))));
+            shown.push(("release", Some(json!(release_text(access)))));
             let mut secrets = secrets.iter().map(|secret| json!(secret_for_people(secret)));
             shown.push(("secret", secrets.next()));
             shown.push(("old_secret", secrets.next()));

@@ -600,29 +600,33 @@ fn access_fields(read: &AccessRead, default: &AccessRule) -> Map<String, Value> 
             "wallets": counted.as_ref().map(|counted| counted.wallets),
         })
     });
-    let release = match release {
-        Release::OfRule => "rule".to_owned(),
-        Release::All | Release::Groups(_) => release.to_string(),
-    };
     let mut fields = Map::new();
     fields.insert("client_id".to_owned(), json!(read.client.wire_id()));
     fields.insert("client_name".to_owned(), json!(read.client.metadata.name));
     fields.insert("access".to_owned(), json!(read.rule.to_string()));
     fields.insert("rule".to_owned(), json!(rule.as_ref().map(ToString::to_string)));
     fields.insert("default_access".to_owned(), json!(default.to_string()));
-    fields.insert("release".to_owned(), json!(release));
+    fields.insert("release".to_owned(), json!(release_name(release)));
     fields.insert("groups".to_owned(), Value::Array(groups.collect()));
     fields
 }
 
-fn rule_text(access: &ClientAccess, default: &AccessRule) -> String {
+/// The release for programs.
+pub(crate) fn release_name(release: &Release) -> String {
+    match release {
+        Release::OfRule => "rule".to_owned(),
+        Release::All | Release::Groups(_) => release.to_string(),
+    }
+}
+
+pub(crate) fn rule_text(access: &ClientAccess, default: &AccessRule) -> String {
     match &access.rule {
         Some(rule) => rule.to_string(),
         None => format!("{default} (default_access)"),
     }
 }
 
-fn release_text(access: &ClientAccess) -> String {
+pub(crate) fn release_text(access: &ClientAccess) -> String {
     match &access.release {
         Release::OfRule => "those of its rule".to_owned(),
         release @ (Release::All | Release::Groups(_)) => release.to_string(),

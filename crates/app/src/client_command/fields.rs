@@ -56,7 +56,7 @@ pub(crate) fn shown(client: &Client) -> Vec<(&'static str, Option<Value>)> {
         resources,
         registration_token: _,
         created_at,
-        // `access show` shows it.
+        // No registration decides it. `client show` and `access show` show it.
         access: _,
     } = client;
     let ClientMetadata {

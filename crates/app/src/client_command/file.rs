@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::terminal::note;
 
 /// What the server says of a client that is there. A file can hold it, and it registers nothing.
-const OURS: [&str; 12] = [
+const OURS: [&str; 15] = [
     "client_id",
     "client_id_issued_at",
     "client_secret_expires_at",
@@ -18,6 +18,9 @@ const OURS: [&str; 12] = [
     "registered_by",
     "document",
     "resources",
+    "access",
+    "rule",
+    "release",
     "secrets",
     "registration_access_token",
     "registration_client_uri",

@@ -61,9 +61,17 @@ fn id(client: &Value) -> &str {
 /// What a registration says; the rest differs from client to client.
 fn registration(client: &Value) -> Value {
     let mut client = client.clone();
-    for name in
-        ["client_id", "created_at", "client_secret", "registration_access_token", "secrets", "changed"]
-    {
+    for name in [
+        "client_id",
+        "created_at",
+        "client_secret",
+        "registration_access_token",
+        "secrets",
+        "changed",
+        "access",
+        "rule",
+        "release",
+    ] {
         client.as_object_mut().unwrap().remove(name);
     }
     client
@@ -112,6 +120,40 @@ fn every_field_is_registered_and_shown_in_both_outputs() {
             .unwrap_or_else(|| panic!("{name}"));
         assert_eq!(line.split_once(' ').unwrap().1.trim(), value, "{name}");
     }
+}
+
+#[test]
+fn show_says_whom_a_client_lets_in_as_access_show_does() {
+    let place = place();
+    let created = create(&place, &[]);
+    let id = id(&created);
+    let table = || place.run(&["client", "show", id]).out;
+    let line = |table: &str, name: &str| {
+        let line = table.lines().find(|line| line.split(' ').next() == Some(name)).map(str::to_owned);
+        line.unwrap_or_else(|| panic!("{name}: {table}")).split_once(' ').unwrap().1.trim().to_owned()
+    };
+    let said = |shown: &Value| ["access", "rule", "release"].map(|name| shown[name].clone());
+    let before = table();
+    assert_eq!(line(&before, "access"), "everyone (default_access)");
+    assert_eq!(line(&before, "release"), "those of its rule");
+    assert_eq!(said(&show(&place, id)), [json!("everyone"), Value::Null, json!("rule")]);
+
+    assert_eq!(place.run(&["group", "create", "staff"]).code, 0);
+    let set = place.run(&["access", "set", id, "groups:staff", "--release", "all"]);
+    assert_eq!(set.code, 0, "{}", set.err);
+    let after = table();
+    assert_eq!((line(&after, "access"), line(&after, "release")), ("groups:staff".into(), "all".into()));
+    let shown = show(&place, id);
+    assert_eq!(said(&shown), [json!("groups:staff"), json!("groups:staff"), json!("all")]);
+    assert_eq!(said(&shown), said(&place.json(&["access", "show", id, "--output", "json"])));
+
+    // The file says it too, and sets nothing.
+    fs::write(place.path("client.json"), shown.to_string()).unwrap();
+    let again = place.run(&["client", "create", "--from-file", "client.json", "--output", "json"]);
+    assert!(again.code == 0 && !again.err.contains("ignored"), "{}", again.err);
+    let again: Value = serde_json::from_str(&again.out).unwrap();
+    let again = again["client_id"].as_str().unwrap();
+    assert_eq!(said(&show(&place, again)), [json!("everyone"), Value::Null, json!("rule")]);
 }
 
 #[test]

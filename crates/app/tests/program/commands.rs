@@ -145,8 +145,10 @@ fn a_client_is_created_listed_shown_given_a_new_secret_and_deleted() {
         serde_json::json!({"created_at": shown["created_at"], "expires_at": null, "last_used_at": null});
     assert_eq!(shown["secrets"], Value::Array(vec![made]));
     let mut listed = place.json(&["client", "list", "--output", "json"]);
-    listed[0]["secrets"] = shown["secrets"].clone();
-    assert_eq!(listed, Value::Array(vec![shown.clone()]), "the list leaves the secrets out");
+    for name in ["secrets", "access", "release"] {
+        listed[0][name] = shown[name].clone();
+    }
+    assert_eq!(listed, Value::Array(vec![shown.clone()]), "the list leaves out secrets and access");
     assert!(!shown.to_string().contains(secret) && shown.get("registration_access_token").is_none());
 
     let rotated = place.json(&["client", "rotate-secret", id, "--output", "json"]);
