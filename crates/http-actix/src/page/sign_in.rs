@@ -2,7 +2,7 @@
 
 use countersign_domain::contact::Contact;
 use countersign_domain::public_url::PublicUrl;
-use countersign_domain::scope::ScopeSet;
+use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::wallet::WalletAccount;
 use countersign_domain::wallet_link::WalletLink;
 use countersign_usecases::context::resources::ShownScope;
@@ -102,6 +102,8 @@ pub(crate) struct ContactContext {
 #[derive(PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct ScopeContext {
     pub(crate) name: &'static str,
+    /// The key of its text.
+    pub(crate) words: &'static str,
     pub(crate) is_new: bool,
 }
 
@@ -200,7 +202,22 @@ impl ContactContext {
 impl ScopeContext {
     pub(crate) fn list(scopes: &ScopeSet, new: Option<&ScopeSet>) -> Vec<Self> {
         let is_new = |scope| new.is_some_and(|new| new.contains(scope));
-        scopes.known().map(|scope| Self { name: scope.name(), is_new: is_new(scope) }).collect()
+        let context = |scope: Scope| Self {
+            name: scope.name(),
+            // Both give a user ID. A list says it once.
+            words: match scope {
+                Scope::Profile if scopes.contains(Scope::OpenId) => "profile_beside_openid",
+                Scope::OpenId
+                | Scope::Profile
+                | Scope::Email
+                | Scope::OfflineAccess
+                | Scope::Wallets
+                | Scope::WalletProof
+                | Scope::Groups => scope.name(),
+            },
+            is_new: is_new(scope),
+        };
+        scopes.known().map(context).collect()
     }
 }
 

@@ -5,7 +5,6 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::email::UserEmail;
 use countersign_domain::identicon::wallet_picture;
 use countersign_domain::login_session::LoginSession;
-use countersign_domain::scope::Scope;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_ports::{LinkedWallet, WalletVerifier};
 use countersign_usecases::account::read_account::{AccountShown, ConsentShown, ConsentShownAt};
@@ -19,6 +18,7 @@ use crate::error::ApiError;
 use crate::page::language::Language;
 use crate::page::moment::Moment;
 use crate::page::name::Name;
+use crate::page::sign_in::ScopeContext;
 use crate::state::AppState;
 
 /// What the page shows besides the account.
@@ -140,6 +140,7 @@ struct AppContext {
 #[derive(Serialize)]
 struct AgreementContext {
     destinations: Vec<String>,
+    /// The keys of the scopes' texts.
     scopes: Vec<&'static str>,
     /// The scopes of resources, in the operator's words.
     own_scopes: Vec<OwnScopeContext>,
@@ -338,7 +339,7 @@ impl AgreementContext {
         };
         Self {
             destinations,
-            scopes: consent.scope.known().map(Scope::name).collect(),
+            scopes: ScopeContext::list(&consent.scope, None).into_iter().map(|scope| scope.words).collect(),
             own_scopes: own_scopes.iter().map(|scope| OwnScopeContext::of(scope, language)).collect(),
             resources: consent.terms.audiences.resources().map(ToOwned::to_owned).collect(),
             granted: Moment::at(consent.granted_at),

@@ -25,8 +25,8 @@ fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPa
         device: Some(value("device")),
         destination: value("destination"),
         scopes: vec![
-            ScopeContext { name: "profile", is_new: false },
-            ScopeContext { name: "email", is_new: true },
+            ScopeContext { name: "profile", words: "profile", is_new: false },
+            ScopeContext { name: "email", words: "email", is_new: true },
         ],
         own_scopes: vec![
             OwnScopeContext {

@@ -1,9 +1,11 @@
 //! What the pages get from wallet families, languages and settings, and what an operator's folder replaces.
 
-use countersign_domain::scope::Scope;
+use countersign_domain::resource::Catalog;
+use countersign_domain::scope::{Scope, ScopeSet};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::page::sign_in::ScopeContext;
 
 const MODULES: [PageModule; 2] = [
     PageModule { name: "first", source: "export function find() {}" },
@@ -280,7 +282,9 @@ fn the_card_for_somebody_who_is_not_let_in_waits_on_the_page_for_the_script() {
 
 #[test]
 fn a_request_for_more_than_before_lists_what_is_new_and_keeps_the_rest_at_hand() {
-    let scopes = json!([{"name": "profile", "is_new": false}, {"name": "email", "is_new": true}]);
+    let scopes = json!([
+        {"name": "profile", "words": "profile", "is_new": false}, {"name": "email", "words": "email", "is_new": true},
+    ]);
     let html = rendered(&json!({"step_up": true, "signed_in_as": ACCOUNT, "scopes": scopes}));
     assert!(html.contains(r#"data-state="step-up""#), "{html}");
     let (new, known) = html.split_once("What it receives already").unwrap();
@@ -381,6 +385,22 @@ fn every_scope_is_told_in_words() {
         for group in ["scopes", "gist_scopes"] {
             let key = format!("auth.{group}.{}", scope.name());
             assert_ne!(templates.text(Language::English, &key), key);
+        }
+    }
+}
+
+#[test]
+fn what_an_application_receives_names_a_user_id_once_in_every_language() {
+    let templates = Templates::load(None, Site::EXAMPLE, &MODULES).unwrap();
+    for language in Language::ALL {
+        let user_id = templates.text(language, "auth.gist_scopes.openid");
+        for asked in ["openid", "profile", "openid profile", "openid profile email groups"] {
+            let scopes = ScopeContext::list(&ScopeSet::parse(asked, &Catalog::NONE).unwrap(), None);
+            let html = shown(&templates, language, Name::Auth, &page(&json!({ "scopes": scopes })));
+            let (_, list) = html.split_once("aria-labelledby=\"receives\">").unwrap();
+            let (list, _) = list.split_once("</ul>").unwrap();
+            assert_eq!(list.matches("<li>").count(), scopes.len(), "{list}");
+            assert_eq!(list.matches(user_id).count(), 1, "{language:?}, {asked}: {list}");
         }
     }
 }
