@@ -218,7 +218,7 @@ side-by-side: setup-build setup-servers ## Run this release beside the one befor
 	BEFORE=$$(realpath $(BEFORE)) SIDE_BY_SIDE_SECONDS=$(SIDE_BY_SIDE_SECONDS) cargo test --release --locked -p countersign-tests --test upgrade -- --nocapture --test-threads 1 side_by_side
 
 .PHONY: invariants
-invariants: setup-build ## Hold the two sentences about tokens and cookies over random requests (SEQUENCES=100000, SEED=1)
+invariants: setup-build ## Hold the three sentences about tokens, cookies and the desk over random requests (SEQUENCES=100000, SEED=1)
 	@$(say) "Running $(SEQUENCES) random sequences of requests"
 	SEQUENCES=$(SEQUENCES) SEED=$(SEED) cargo test --locked -p countersign-http-actix --lib invariants -- --nocapture
 

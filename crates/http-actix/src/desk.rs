@@ -27,7 +27,7 @@ mod search;
 mod sent;
 mod show;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod view;
 mod wallets;
 

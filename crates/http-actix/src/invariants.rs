@@ -1,7 +1,8 @@
-//! Checks two invariants with random sequences of requests to the real handlers (`docs/testing.md`):
+//! Checks three invariants with random sequences of requests to the real handlers (`docs/testing.md`):
 //!
 //! 1. *Every value of every token can be traced to a text that the person signed.*
 //! 2. *Nothing changes on a cookie alone.*
+//! 3. *Nothing that operators decide about changes at the desk without a text that an operator signed.*
 //!
 //! [`model`] says what must be true. It follows the contract (`docs/http-api.md`) and not the code: it knows
 //! what wallets signed, what was requested, and what came back over HTTP. The store is the reference store,
@@ -11,7 +12,9 @@
 //! many as fit into a short run. A failure prints the sequence's number and the shortest sequence that still
 //! fails.
 
+mod desk;
 mod dice;
+mod governed;
 mod model;
 pub(crate) mod site;
 mod walk;
@@ -30,11 +33,11 @@ const AT_MOST: u64 = 10_000;
 const AT_LEAST: u64 = 300;
 
 #[actix_web::test]
-async fn f_01_f_02_f_03_tokens_say_what_was_signed_and_nothing_changes_on_a_cookie_alone() {
+async fn f_01_f_02_f_03_k_02_tokens_say_what_was_signed_and_nothing_changes_on_a_cookie_alone() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (wanted, first) = (number("SEQUENCES"), number("SEED").unwrap_or(1));
     let started = Instant::now();
-    let site = Site::new().await;
+    let site = desk::site().await;
     let mut tally = Tally::default();
     let mut done = 0;
     while done < wanted.unwrap_or(AT_MOST) {
@@ -67,7 +70,7 @@ struct Failure {
 }
 
 async fn run(site: &Site, steps: &[Step], tally: &mut Tally) -> Result<(), Failure> {
-    let mut walk = Walk::new(site);
+    let mut walk = Walk::new(site).await;
     for step in steps {
         if let Err(what) = walk.take(*step).await {
             return Err(Failure { what, trace: walk.trace });

@@ -1,6 +1,7 @@
 //! `/admin/access`: whom each client lets in.
 
 use actix_web::HttpResponse;
+use countersign_domain::client::Client;
 use countersign_domain::id::ClientId;
 use countersign_usecases::clients::list_clients::list_clients;
 use serde::Serialize;
@@ -20,8 +21,9 @@ struct Access {
     pager: Pager,
 }
 
+/// A client, and whom it lets in.
 #[derive(Serialize)]
-struct AccessRow {
+pub(super) struct AccessRow {
     id: String,
     name: String,
     #[serde(flatten)]
@@ -33,15 +35,20 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
     let after = query.after().map(|after| ClientId::parse(after).ok_or_else(wrong_row)).transpose()?;
     let listed = list_clients(visit.management(), after, query.limit()?).await.map_err(unavailable)?;
     let next = listed.clients.last().filter(|_| listed.more).map(|last| last.id.to_string());
-    let rows = listed.clients.iter().map(|client| AccessRow {
-        id: client.id.to_string(),
-        name: client.metadata.name.clone(),
-        access: AccessView::of(&visit, client),
-    });
     let page = Access {
         default_access: visit.state.context.policy.default_access.to_string(),
-        clients: rows.collect(),
+        clients: listed.clients.iter().map(|client| AccessRow::of(&visit, client)).collect(),
         pager: query.pager(next),
     };
     visit.page(DeskPage::Access, Here::Access, &page)
+}
+
+impl AccessRow {
+    pub(super) fn of(visit: &Visit, client: &Client) -> Self {
+        Self {
+            id: client.id.to_string(),
+            name: client.metadata.name.clone(),
+            access: AccessView::of(visit, client),
+        }
+    }
 }

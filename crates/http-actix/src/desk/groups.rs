@@ -3,14 +3,17 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
+use countersign_domain::client::Client;
 use countersign_domain::group::GroupName;
-use countersign_domain::id::UserId;
+use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::group_store::counted as members_counted;
 use countersign_ports::{CountedGroup, GroupMember, Member};
+use countersign_usecases::clients::list_clients::list_clients;
 use countersign_usecases::people::list_groups::list_groups_after;
 use serde::Serialize;
 
+use super::access::AccessRow;
 use super::admit::Visit;
 use super::forms::Form;
 use super::query::{Pager, Query, cursor, from_cursor, wrong_row};
@@ -47,6 +50,8 @@ struct GroupPage {
     is_default: bool,
     members: Vec<MemberRow>,
     pager: Pager,
+    clients: Vec<AccessRow>,
+    clients_pager: Pager,
     forms: Vec<Form>,
 }
 
@@ -73,11 +78,13 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
     visit.page(DeskPage::Groups, Here::Groups, &page)
 }
 
-/// Shows a group with some members. Which clients let it in is not shown, because to find them all clients would have to
-/// be read (K-10); `/admin/access` lists their rules.
+/// How many clients a page looks through (K-10). Nothing else finds those that name a group.
+const LOOKED_THROUGH: u32 = 500;
+
+/// Shows a group with some of its members and some of the clients whose rules name it.
 pub(super) async fn show(visit: Visit, name: Path<String>) -> Result<HttpResponse, ApiError> {
     let name = GroupName::parse(&name).map_err(|_| ApiError::not_found())?;
-    let query = Query::of(&visit.request, &["limit", "after"]);
+    let query = Query::of(&visit.request, &["limit", "after", "clients_after"]);
     let after = query.after().map(member_of).transpose()?;
     let storage = visit.management().storage;
     let found = storage.find_group(&name).await.map_err(unavailable)?.ok_or_else(ApiError::not_found)?;
@@ -89,6 +96,7 @@ pub(super) async fn show(visit: Visit, name: Path<String>) -> Result<HttpRespons
     let more = members.len() > most;
     members.truncate(most);
     let next = members.last().filter(|_| more).map(|last| row_of(&last.member));
+    let (clients, next_client) = clients_that_name(&visit, &name, &query, most).await?;
     let policy = &visit.state.context.policy;
     let known = Sent::of([
         ("group", name.to_string()),
@@ -106,10 +114,34 @@ pub(super) async fn show(visit: Visit, name: Path<String>) -> Result<HttpRespons
             .collect(),
         group: GroupRow::of(&found),
         pager: query.pager(next),
+        clients,
+        clients_pager: query.pager_by("clients_after", next_client),
         forms: forms.collect(),
     };
     let about = About { subject: Some(name.as_str()), ..About::default() };
     visit.show(DeskPage::Group, Here::Groups, about, StatusCode::OK, &page)
+}
+
+/// Up to `most` clients whose rule names the group, and the client after which the next page begins.
+async fn clients_that_name(
+    visit: &Visit,
+    group: &GroupName,
+    query: &Query,
+    most: usize,
+) -> Result<(Vec<AccessRow>, Option<String>), ApiError> {
+    let after = query.text("clients_after");
+    let after = after.map(|after| ClientId::parse(after).ok_or_else(wrong_row)).transpose()?;
+    let listed = list_clients(visit.management(), after, LOOKED_THROUGH).await.map_err(unavailable)?;
+    let default = &visit.state.context.policy.default_access;
+    let names_it = |client: &&Client| client.access.rule_or(default).groups().contains(group);
+    let mut naming = listed.clients.iter().filter(names_it);
+    let shown: Vec<&Client> = naming.by_ref().take(most).collect();
+    let last = match naming.next() {
+        Some(_) => shown.last().copied(),
+        None => listed.clients.last().filter(|_| listed.more),
+    };
+    let next = last.map(|client| client.id.to_string());
+    Ok((shown.into_iter().map(|client| AccessRow::of(visit, client)).collect(), next))
 }
 
 fn row_of(member: &Member) -> String {

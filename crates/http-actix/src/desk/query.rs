@@ -57,17 +57,22 @@ impl Query {
 
     /// The way on, if rows follow after this one.
     pub(super) fn pager(&self, next: Option<String>) -> Pager {
+        self.pager_by("after", next)
+    }
+
+    /// The way through a second list of the page, which has a parameter of its own for the row.
+    pub(super) fn pager_by(&self, parameter: &'static str, next: Option<String>) -> Pager {
         Pager {
-            next: next.map(|after| self.with(Some(&after))),
-            first: self.after().map(|_| self.with(None)),
+            next: next.map(|after| self.with(parameter, Some(&after))),
+            first: self.text(parameter).map(|_| self.with(parameter, None)),
         }
     }
 
     /// The same list, beginning after another row.
-    fn with(&self, after: Option<&str>) -> String {
-        let kept = self.known.iter().filter(|name| **name != "after");
+    fn with(&self, parameter: &'static str, after: Option<&str>) -> String {
+        let kept = self.known.iter().filter(|name| **name != parameter);
         let kept = kept.filter_map(|name| Some((*name, self.text(name)?)));
-        let pairs = kept.chain(after.map(|after| ("after", after)));
+        let pairs = kept.chain(after.map(|after| (parameter, after)));
         format!("?{}", Serializer::new(String::new()).extend_pairs(pairs).finish())
     }
 }

@@ -86,10 +86,10 @@ impl Applications for OneApplication {
 }
 
 fn wallet(name: &str) -> WalletAccount {
-    WalletAccount { family: "toy".to_owned(), chain: "toy:1".to_owned(), address: format!("toy-{name}") }
+    crate::invariants::site::wallet(&format!("toy-{name}"))
 }
 
-fn settings(place: DeskPlace) -> DeskSettings {
+pub(crate) fn settings(place: DeskPlace) -> DeskSettings {
     let warnings = vec!["the setting <b> is doubtful".to_owned()];
     DeskSettings { keys: Arc::new(FixedKeys), place, warnings, applications: Arc::new(OneApplication) }
 }

@@ -72,12 +72,18 @@ pub(super) enum Act {
     SignOut,
     /// Another site makes a browser send something.
     Attack,
+    /// An operator asks for a change at the desk.
+    AskAtDesk,
+    /// An operator sends the text of a change with a signature.
+    SignAtDesk,
+    /// At the command line, somebody stops being an operator, or is one again.
+    ChangeOperators,
     /// Time passes.
     Wait,
 }
 
 /// The weights of the acts.
-const WEIGHTS: [(Act, usize); 16] = [
+const WEIGHTS: [(Act, usize); 19] = [
     (Act::Authorize, 24),
     (Act::Device, 4),
     (Act::Sign, 20),
@@ -93,6 +99,9 @@ const WEIGHTS: [(Act, usize); 16] = [
     (Act::Link, 1),
     (Act::SignOut, 1),
     (Act::Attack, 9),
+    (Act::AskAtDesk, 8),
+    (Act::SignAtDesk, 3),
+    (Act::ChangeOperators, 1),
     (Act::Wait, 1),
 ];
 
@@ -105,6 +114,9 @@ const fn follows(act: Act) -> &'static [(Act, usize)] {
         Act::GoOn => &[(Act::Redeem, 35), (Act::Sign, 20), (Act::Poll, 5)],
         Act::Redeem | Act::Poll => &[(Act::Refresh, 20), (Act::AskAbout, 15), (Act::Authorize, 30)],
         Act::Refresh => &[(Act::AskAbout, 10), (Act::Refresh, 10), (Act::Authorize, 20)],
+        Act::AskAtDesk => &[(Act::SignAtDesk, 55), (Act::AskAtDesk, 25), (Act::ChangeOperators, 8)],
+        Act::SignAtDesk => &[(Act::AskAtDesk, 35), (Act::SignAtDesk, 20), (Act::Authorize, 20)],
+        Act::ChangeOperators => &[(Act::SignAtDesk, 50), (Act::AskAtDesk, 20)],
         Act::Deny
         | Act::Program
         | Act::OfItself

@@ -78,6 +78,11 @@ impl WalletVerifier for ToyWallets {
     }
 }
 
+/// The toy wallet with this address.
+pub(crate) fn wallet(address: &str) -> WalletAccount {
+    WalletAccount { family: "toy".to_owned(), chain: "toy:1".to_owned(), address: address.to_owned() }
+}
+
 /// The signature of the toy wallet with this address.
 pub(crate) fn sign(address: &str, text: &str) -> String {
     format!("{address} signs {text}")
@@ -193,7 +198,7 @@ pub(crate) struct Site {
     pub(crate) context: Context,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) storage: Arc<MemoryStorage>,
-    /// What is stored before a sequence begins: the clients.
+    /// What is stored before a sequence begins: the clients, and what operators decided.
     pub(crate) base: MemorySnapshot,
     pub(crate) clients: Vec<TestClient>,
 }

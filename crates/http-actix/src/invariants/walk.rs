@@ -14,6 +14,7 @@ use time::{Duration, OffsetDateTime};
 use url::Url;
 use url::form_urlencoded::Serializer;
 
+use super::desk::{Desk, WAYS};
 use super::dice::{Act, Dice, Step};
 use super::model::{
     Given, Said, Signed, Tokens, Words, audiences, destination, hold, is_agreed, is_registered, words,
@@ -26,7 +27,7 @@ use crate::server::routes::{Endpoint, WITH_SESSION};
 
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-const WALLETS: [&str; 5] = ["toy-ann", "toy-bob", "toy-cy", "toy-dan", "toy-eve"];
+pub(super) const WALLETS: [&str; 5] = ["toy-ann", "toy-bob", "toy-cy", "toy-dan", "toy-eve"];
 const BROWSERS: usize = 3;
 /// Resources that no token can be for: undeclared ones, URLs of ours, and what only looks like a resource.
 const NO_RESOURCES: [&str; 5] = [
@@ -43,7 +44,7 @@ type Pairs = Vec<(String, String)>;
 pub(super) struct Tally(BTreeMap<&'static str, u64>);
 
 impl Tally {
-    fn count(&mut self, what: &'static str) {
+    pub(super) fn count(&mut self, what: &'static str) {
         *self.0.entry(what).or_default() += 1;
     }
 
@@ -65,7 +66,7 @@ impl Tally {
             "denied",
             "introspected",
         ];
-        for (names, enough) in [(&often[..], 300), (&seldom[..], 3_000)] {
+        for (names, enough) in [(&often[..], 300), (&seldom[..], 3_000), (&WAYS[..], 3_000)] {
             for what in names {
                 assert!(sequences < enough || self.0.contains_key(what), "never {what}: {self}");
             }
@@ -152,13 +153,14 @@ pub(super) struct Walk<'a> {
     devices: Vec<Device>,
     families: Vec<Family>,
     wishes: Vec<Wish>,
+    desk: Desk<'a>,
     next: u32,
     pub(super) trace: Vec<String>,
     pub(super) tally: Tally,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(site: &'a Site) -> Self {
+    pub(super) async fn new(site: &'a Site) -> Self {
         site.storage.restore(&site.base);
         Self {
             site,
@@ -171,6 +173,7 @@ impl<'a> Walk<'a> {
             devices: Vec::new(),
             families: Vec::new(),
             wishes: Vec::new(),
+            desk: Desk::new(site).await,
             next: 0,
             trace: Vec::new(),
             tally: Tally::default(),
@@ -179,7 +182,11 @@ impl<'a> Walk<'a> {
 
     pub(super) async fn take(&mut self, step: Step) -> Result<(), String> {
         let dice = &mut Dice::new(step.seed);
+        let (desk, trace, tally) = (&mut self.desk, &mut self.trace, &mut self.tally);
         match step.act {
+            Act::AskAtDesk => desk.ask(dice, trace, tally).await,
+            Act::SignAtDesk => desk.sign(dice, trace, tally).await,
+            Act::ChangeOperators => desk.change_operators(dice, trace, tally).await,
             Act::Authorize => self.authorize(dice).await,
             Act::Device => self.device(dice).await,
             Act::Sign => self.sign(dice).await,
@@ -196,7 +203,8 @@ impl<'a> Walk<'a> {
             Act::SignOut => self.sign_out(dice).await,
             Act::Attack => self.attack(dice).await,
             Act::Wait => self.wait(dice).await,
-        }
+        }?;
+        self.desk.hold().await
     }
 
     fn log(&mut self, line: String) {
@@ -1207,7 +1215,7 @@ fn target(address: &str) -> &str {
     address.strip_prefix(ISSUER).unwrap_or(address)
 }
 
-fn form_to(page: &Answer, path: &str) -> Option<Form> {
+pub(super) fn form_to(page: &Answer, path: &str) -> Option<Form> {
     forms(&page.body)
         .into_iter()
         .find(|form| form.action.split('?').next().is_some_and(|action| action.ends_with(path)))

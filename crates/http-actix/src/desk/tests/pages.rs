@@ -1,7 +1,10 @@
 //! The pages with nothing on them, and with much: long names, words from right to left, and names that try to be markup.
 
+use std::collections::BTreeSet;
+
 use countersign_domain::admin_key::{AdminArea, AdminKeyName, AdminRight, AdminScope, AdminScopes};
-use countersign_domain::admission::Block;
+use countersign_domain::admission::{AccessRule, Block};
+use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::resource::{OpenTo, Resource, ResourceScope, ScopeTitle};
 use countersign_domain::scope::ScopeName;
@@ -11,6 +14,7 @@ use countersign_usecases::clients::register_client::register_client;
 use countersign_usecases::people::Who;
 use countersign_usecases::people::add_members::add_members;
 use countersign_usecases::people::block::block;
+use countersign_usecases::people::change_access::change_access;
 use countersign_usecases::people::create_group::create_group;
 
 use super::*;
@@ -102,9 +106,7 @@ async fn fill(site: &Site) -> Vec<String> {
         redirect_uris: Some(vec![format!("https://a.example/{}", "long/".repeat(100))]),
         ..RequestedMetadata::default()
     };
-    let client = register_client(management, requested, countersign_domain::client::ClientOrigin::Operator)
-        .await
-        .unwrap();
+    let client = register_client(management, requested, ClientOrigin::Operator).await.unwrap();
     paths.push(format!("/admin/clients/{}", client.client.id));
     let scope = ResourceScope {
         name: ScopeName::parse("photos.read").unwrap(),
@@ -198,7 +200,7 @@ async fn a_list_goes_on_after_its_last_row_and_shows_everything_once() {
         ("/admin/clients", "/admin/clients/", 9),
     ] {
         let mut next = format!("{path}?limit=3");
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         let mut pages = 0;
         let start = format!("href=\"{row}");
         loop {
@@ -212,6 +214,63 @@ async fn a_list_goes_on_after_its_last_row_and_shows_everything_once() {
         assert_eq!(seen.len(), all, "{path}: {seen:?}");
         assert_eq!(pages, all.div_ceil(3), "{path}");
     }
+}
+
+/// The clients that a group's page lists, on all pages, and how many pages there are.
+async fn clients_named_on(browser: &mut Browser<'_>, path: &str, limit: u32) -> (BTreeSet<String>, usize) {
+    let (mut seen, mut pages) = (BTreeSet::new(), 0);
+    let mut next = format!("{path}?limit={limit}");
+    loop {
+        let page = browser.page(&next).await;
+        let rows = page.split("href=\"/admin/clients/").skip(1);
+        let rows: Vec<_> = rows.map(|rest| rest.split("#access\"").next().unwrap().to_owned()).collect();
+        assert!(rows.len() <= usize::try_from(limit).unwrap(), "{page}");
+        assert!(rows.into_iter().all(|row| seen.insert(row)), "a client is there twice: {page}");
+        pages += 1;
+        let Some((_, rest)) = page.split_once("id=\"next-clients\" href=\"") else { break (seen, pages) };
+        let to = unescaped(rest.split_once('"').unwrap().0);
+        next = format!("{path}{}", to.strip_suffix("#clients").unwrap());
+    }
+}
+
+#[actix_web::test]
+async fn k_10_a_group_s_page_lists_the_clients_whose_rules_name_it_and_reads_so_many_at_a_time() {
+    let site = site(Quorum::One).await;
+    let management = site.context.management();
+    let [staff, guests] = ["staff", "guests"].map(|name| GroupName::parse(name).unwrap());
+    for name in [&staff, &guests] {
+        create_group(management, name.clone(), None).await.unwrap();
+    }
+    let let_in = async |client: Client, groups: Vec<GroupName>| {
+        let id = client.id.to_string();
+        change_access(management, client, Some(AccessRule::Groups(groups)), None).await.unwrap();
+        id
+    };
+    let mut clients = management.clients.list(None, 500).await.unwrap().into_iter();
+    let mut expected = BTreeSet::new();
+    for _ in 0..3 {
+        expected.insert(let_in(clients.next().unwrap(), vec![staff.clone()]).await);
+    }
+    expected.insert(let_in(clients.next().unwrap(), vec![guests.clone(), staff.clone()]).await);
+    let only_guests = let_in(clients.next().unwrap(), vec![guests]).await;
+    let mut ada = Browser::of(&site, "ada").await;
+    assert_eq!(clients_named_on(&mut ada, "/admin/groups/staff", 3).await, (expected.clone(), 2));
+    assert_eq!(clients_named_on(&mut ada, "/admin/groups/staff", 4).await, (expected.clone(), 1));
+    assert!(!expected.contains(&only_guests));
+    assert_eq!(ada.get("/admin/groups/staff?clients_after=x").await.status, 400);
+
+    // Of more clients than one page looks through, the last one is found on the next page.
+    for number in 0..510 {
+        let requested = RequestedMetadata {
+            client_name: Some(format!("Client {number}")),
+            redirect_uris: Some(vec!["https://a.example/cb".to_owned()]),
+            ..RequestedMetadata::default()
+        };
+        register_client(management, requested, ClientOrigin::Operator).await.unwrap();
+    }
+    let all = management.clients.list(None, 1_000).await.unwrap();
+    expected.insert(let_in(all.into_iter().next_back().unwrap(), vec![staff]).await);
+    assert_eq!(clients_named_on(&mut ada, "/admin/groups/staff", 50).await, (expected, 2));
 }
 
 #[actix_web::test]
