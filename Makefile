@@ -1,5 +1,6 @@
-# Everything that is done to this project has a target here; `make` alone lists them. `make run` and `make test` set up what
-# they need on a fresh Debian or Ubuntu with a Rust toolchain, as root or with sudo, and do nothing twice.
+# The targets for every day; `make` lists them. Studies, which take long or need much, are in studies.mk; `make studies` lists
+# them. `make run` and `make test` set up what they need on a fresh Debian or Ubuntu with a Rust toolchain, as root or with sudo,
+# and do nothing twice.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -16,21 +17,10 @@ PEERS := tests/peers
 CLIENTS := tests/clients
 APPS := $(CLIENTS)/apps
 ORACLE := $(CLIENTS)/oracle
+AGENTS := $(CLIENTS)/agents
 # Three tests for each processor: most of them wait for clocks and disks. At most two drive browsers (.config/nextest.toml).
 NEXTEST := cargo nextest run --locked --workspace --test-threads $$(( $$(nproc) * 3 )) --hide-progress-bar
-GUARD := target/debug/countersign-bench guard
 PACKAGES := target/package
-SECONDS_EACH ?= 60
-SEQUENCES ?= 100000
-SEED ?= 1
-REFUSED ?= 100000
-ROUNDS ?= 200
-SIDE_BY_SIDE_SECONDS ?= 600
-EVENTS ?= 10000000
-BACKUPS ?= 50
-COPIED_USERS ?= 1000000
-DESK_USERS ?= 1000000
-DESK_EVENTS ?= 10000000
 # Packages whose tests need PostgreSQL, a mail server or a server of ours.
 NEED_SERVICES := tests bench adapters-postgres adapters-smtp test-postgres
 OLDEST_NODE := 20
@@ -38,6 +28,7 @@ NODE := 20.20.2
 OLDEST_PYTHON := 3.11
 
 say = printf '\033[1m==> %s\033[0m\n'
+list = grep -hE '^[a-z0-9-]+:.*\#\# ' $(1) | awk -F ':.*\#\# ' '{ printf "  %-18s %s\n", $$1, $$2 }'
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 # Both are pieces of recipes: the first collects the packages that are missing, the second installs what was collected.
@@ -63,16 +54,22 @@ endef
 # --- what people call ------------------------------------------------------------------------------------------------------
 
 .PHONY: help
-help: ## List the targets
+help:
 	@echo "Countersign. Two commands do everything on a fresh machine: make run, make test."
 	echo
-	grep -hE '^[a-z0-9-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | awk -F ':.*## ' '{ printf "  %-18s %s\n", $$1, $$2 }'
+	$(call list,$(firstword $(MAKEFILE_LIST)))
+
+.PHONY: studies
+studies: ## List the studies: load, crashes, millions of rows, client libraries, benchmarks, fuzzing
+	@echo "Each study answers one question, and takes minutes to hours. docs/testing.md says more."
+	echo
+	$(call list,studies.mk)
 
 .PHONY: setup
-setup: setup-build setup-test ## Install all that building and testing need (run and test do it by themselves)
+setup: setup-build setup-test ## Install what building and testing need (the other targets do it by themselves)
 
 .PHONY: run
-run: setup-build ## Build and start the server on the embedded database in ./data, and say where to look (PORT=8080)
+run: setup-build ## Build and start the server, with its data in ./data (PORT=8080)
 	@$(say) "Building the release (the first time takes several minutes)"
 	cargo build --release --locked -p countersign-app
 	if (exec 3<>/dev/tcp/127.0.0.1/$(PORT)) 2>/dev/null; then
@@ -100,7 +97,7 @@ run: setup-build ## Build and start the server on the embedded database in ./dat
 	wait $$server
 
 .PHONY: test
-test: setup-build setup-test test-build ## Run every test against every real part: both databases, a browser, other people's code
+test: setup-build setup-test test-build ## Run every test: on both databases, in a browser, and with third-party code
 	@$(say) "Running the examples in the documentation"
 	cargo test --locked --workspace --doc --quiet
 	$(say) "Running all tests (the browser and schemathesis take minutes)"
@@ -112,7 +109,7 @@ test: setup-build setup-test test-build ## Run every test against every real par
 
 # What needs Node, Python or a browser is named by the profile `e2e` in .config/nextest.toml, and here for those without nextest.
 .PHONY: test-e2e
-test-e2e: setup-build setup-servers test-build ## Run all tests on SQLite and PostgreSQL that need no browser, no Node and no Python
+test-e2e: setup-build setup-servers test-build ## Run the tests that need no browser, no Node and no Python, on both databases
 	@$(say) "Running the tests on SQLite and PostgreSQL"
 	if command -v cargo-nextest >/dev/null; then
 		$(NEXTEST) --profile e2e
@@ -124,7 +121,7 @@ test-e2e: setup-build setup-servers test-build ## Run all tests on SQLite and Po
 
 # Other packages are selected here than elsewhere, so libraries may be built once more, with fewer features.
 .PHONY: test-fast
-test-fast: setup-build ## Run the tests that need no service and no browser: seconds once built
+test-fast: setup-build ## Run the tests that need no service and no browser: a minute once built
 	@if command -v cargo-nextest >/dev/null; then
 		$(NEXTEST) $(addprefix --exclude countersign-,$(NEED_SERVICES))
 	else
@@ -132,177 +129,31 @@ test-fast: setup-build ## Run the tests that need no service and no browser: sec
 	fi
 	$(say) "Left out: PostgreSQL, mail, and everything that starts the server. make test-e2e runs most of it, make test all"
 
-.PHONY: test-clients
-test-clients: setup-build setup-clients setup-browser ## Log in with every stock client library (UPDATE_DOCS=1 writes docs/clients.md)
-	@$(say) "Building the server that the clients log in to"
-	cargo build --locked -p countersign-app
-	$(say) "Logging in with every client library (a minute or two once built)"
-	cargo test --locked -p countersign-tests --test clients -- --nocapture
-
-# The promise is about what people run, so it is the release. 16,000 connections need as many descriptors, twice.
-.PHONY: storm
-storm: setup-build ## Hold 16,000 connections in nine bad ways beside honest sign-ins (ten minutes once built)
-	@ulimit -n $$(ulimit -Hn)
-	(( $$(ulimit -n) >= 18000 )) || { echo "18,000 descriptors are needed; the hard limit here is $$(ulimit -n)."; exit 1; }
-	$(say) "Building the release and the storm"
-	cargo build --release --locked -p countersign-app
-	cargo test --release --locked -p countersign-tests --test e2e --no-run
-	$(say) "Holding connections: about ten minutes. Leave the machine alone meanwhile"
-	COUNTERSIGN_STORM=full cargo test --release --locked -p countersign-tests --test e2e -- --nocapture --test-threads 1 f_05_honest_people
-
-# The release, because a hundred thousand requests take a debug build minutes.
-.PHONY: flood
-flood: setup-postgres .tools/fail2ban/.unpacked ## Refuse 100,000 requests on each database and let fail2ban find each of them (REFUSED=100000)
-	@$(say) "Building the release and the flood"
-	cargo build --release --locked -p countersign-app
-	cargo test --release --locked -p countersign-tests --test e2e --no-run
-	$(say) "Sending $(REFUSED) requests that are refused"
-	FLOOD=$(REFUSED) cargo test --release --locked -p countersign-tests --test e2e -- --nocapture --test-threads 1 each_refused_request_of_a_flood
-
-.PHONY: event-rounds
-event-rounds: setup-build setup-postgres ## Kill servers, commands and PostgreSQL 200 times each, and compare acts with events (ROUNDS=200)
-	@$(say) "Building the tests and the server"
-	cargo build --locked -p countersign-app
-	cargo test --locked -p countersign-tests --test e2e --no-run
-	$(say) "Killing $(ROUNDS) times on SQLite, on PostgreSQL, and PostgreSQL itself: about half an hour"
-	ROUNDS=$(ROUNDS) cargo test --locked -p countersign-tests --test e2e -- --nocapture --test-threads 3 events::crashes
-
-.PHONY: backups
-backups: setup-build setup-postgres ## Save each database 50 times under load, restore each, kill and compare (BACKUPS=50)
-	@$(say) "Building the release and the test"
-	cargo build --release --locked -p countersign-app
-	cargo test --release --locked -p countersign-tests --test e2e --no-run
-	$(say) "Saving $(BACKUPS) times on each database"
-	BACKUPS=$(BACKUPS) cargo test --release --locked -p countersign-tests --test e2e -- --nocapture --test-threads 1 saved::
-
-.PHONY: copy-many
-copy-many: setup-build setup-postgres ## Copy a million users from SQLite to PostgreSQL and back (COPIED_USERS=1000000)
-	@$(say) "Building the release and the test"
-	cargo build --release --locked -p countersign-app
-	cargo test --release --locked -p countersign-tests --test e2e --no-run
-	$(say) "Copying $(COPIED_USERS) users"
-	COPIED_USERS=$(COPIED_USERS) cargo test --release --locked -p countersign-tests --test e2e -- --nocapture saved::a_copy_to
-
-# The release, because a debug build takes minutes for a million events.
-.PHONY: event-many
-event-many: setup-build setup-postgres ## Seal and verify ten million events on each database (EVENTS=10000000)
-	@$(say) "Building the release and the test"
-	cargo build --release --locked -p countersign-app
-	cargo test --release --locked -p countersign-tests --test e2e --no-run
-	$(say) "Sealing and verifying $(EVENTS) events, with 20 GB of scratch space in $${TMPDIR:-/tmp}"
-	EVENTS=$(EVENTS) cargo test --release --locked -p countersign-tests --test e2e -- --nocapture --test-threads 1 many_events_are_verified
-
-.PHONY: heal
-heal: setup-build setup-postgres .tools/patroni.tar ## Replace the leader of three PostgreSQL nodes in four ways, under 64 connections (ten minutes)
-	@$(say) "Building the tests and the server"
-	cargo build --locked -p countersign-app
-	cargo test --locked -p countersign-tests --test e2e --no-run
-	$(say) "Switching over, crashing, cutting power and network of the leader: about ten minutes"
-	HEAL=full cargo test --locked -p countersign-tests --test e2e -- --nocapture heal::
-
-# A release cannot be written again: what is kept of it is what people have.
-.PHONY: release-databases
-release-databases: setup-build setup-servers ## Keep the databases that this build writes for the tests of later ones: VERSION=1.0.0 (a minute once built)
-	@[[ "$(VERSION)" =~ ^[0-9]+\.[0-9]+\.[0-9]+$$ ]] || { echo "Say which: make release-databases VERSION=1.0.0"; exit 1; }
-	cargo build --locked -p countersign-app
-	WRITE_RELEASE=$(VERSION) cargo test --locked -p countersign-tests --test upgrade -- --nocapture this_build_goes_on_with_the_databases_that_it_wrote
-	ls -l tests/upgrade/$(VERSION)
-
-.PHONY: side-by-side
-side-by-side: setup-build setup-servers ## Run this release beside the one before for ten minutes of load: BEFORE=/usr/bin/countersign
-	@[[ -x "$(BEFORE)" ]] || { echo "Say where the program of the release before is: make side-by-side BEFORE=/usr/bin/countersign"; exit 1; }
-	$(say) "Building the release and the test"
-	cargo build --release --locked -p countersign-app
-	cargo test --release --locked -p countersign-tests --test upgrade --no-run
-	$(say) "Running both on each database, $(SIDE_BY_SIDE_SECONDS) seconds each"
-	BEFORE=$$(realpath $(BEFORE)) SIDE_BY_SIDE_SECONDS=$(SIDE_BY_SIDE_SECONDS) cargo test --release --locked -p countersign-tests --test upgrade -- --nocapture --test-threads 1 side_by_side
-
-.PHONY: invariants
-invariants: setup-build ## Hold the three sentences about tokens, cookies and the desk over random requests (SEQUENCES=100000, SEED=1)
-	@$(say) "Running $(SEQUENCES) random sequences of requests"
-	SEQUENCES=$(SEQUENCES) SEED=$(SEED) cargo test --locked -p countersign-http-actix --lib invariants -- --nocapture
-
-.PHONY: bench
-bench: bench-build ## Measure every step beside a floor, and how cost grows, and write docs/performance.md (about an hour)
-	@$(say) "Measuring: about an hour, with 20 GB of scratch space in $${TMPDIR:-/tmp}. Leave the machine alone meanwhile"
-	target/release/countersign-bench run --growth 10000000 --docs docs
-
-.PHONY: bench-quick
-bench-quick: bench-build ## Measure every step at 64 connections for two minutes, and print the tables
-	@$(say) "Measuring: about two minutes"
-	target/release/countersign-bench run --quick
-
-.PHONY: bench-crowd
-bench-crowd: bench-build ## Measure operators' commands and sign-ins among ten users and among 100,000 (three minutes)
-	@$(say) "Measuring: about three minutes"
-	target/release/countersign-bench crowd
-
-.PHONY: bench-events
-bench-events: bench-build ## Measure what events cost: steps with events and without (six minutes)
-	@$(say) "Measuring: about six minutes"
-	target/release/countersign-bench events
-
-.PHONY: bench-desk
-bench-desk: setup-postgres setup-build ## Measure the desk's lists among ten thousand users and among a million (DESK_USERS, DESK_EVENTS; half an hour)
-	@$(say) "Measuring: about half an hour, with 30 GB of scratch space in $${TMPDIR:-/tmp}"
-	cargo run --release --locked -p countersign-bench --example desk -- --users $(DESK_USERS) --events $(DESK_EVENTS)
-
-.PHONY: guard
-guard: setup-valgrind test-build ## Hold the instructions of each step within 3 % of bench/instructions.toml (two minutes once built)
-	@$(say) "Counting the instructions of each step (about two minutes)"
-	$(GUARD)
-
-.PHONY: guard-record
-guard-record: setup-valgrind test-build ## Write the instructions of each step to bench/instructions.toml
-	@$(say) "Counting the instructions of each step (about two minutes)"
-	$(GUARD) --record
-
 # The folders' names are in the program otherwise, and the same commit would be another program elsewhere. Relocations are
-# packed, which Debian 12's loader can read: a megabyte less.
+# packed, which Debian 12's loader can read, and functions with the same code are one: a few megabytes less.
 .PHONY: package
-package: setup-package ## Build the Debian package, the image, the chart and the bill of materials into target/package
+package: setup-package docs ## Build the Debian package, the image, the chart and the bill of materials into target/package
 	@$(say) "Building the release for packages (the first time takes several minutes)"
 	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct)
 	cargo="$${CARGO_HOME:-$$HOME/.cargo}"
-	RUSTFLAGS="--remap-path-prefix=$(CURDIR)=countersign --remap-path-prefix=$$cargo=cargo -Clink-arg=-Wl,-z,pack-relative-relocs" \
+	RUSTFLAGS="--remap-path-prefix=$(CURDIR)=countersign --remap-path-prefix=$$cargo=cargo -Clink-arg=-Wl,-z,pack-relative-relocs -Clink-arg=-Wl,--icf=all" \
 		cargo build --release --locked -p countersign-app --target-dir target/package-build
-	packaging/package.sh target/package-build/release/countersign $(PACKAGES)
-
-.PHONY: package-check
-package-check: package setup-package-check ## Install, upgrade and purge the packages in an empty Debian, start image and chart (ten minutes; needs root)
-	@$(say) "Judging the packages (asks the package server for a Debian, once)"
-	$(SUDO) packaging/check/check.sh $(PACKAGES)
+	SITE=$(CURDIR)/target/site packaging/package.sh target/package-build/release/countersign $(PACKAGES)
 
 .PHONY: check
-check: fmt-check lint doc deny ## Run all that needs no running: format, lints, documentation, licences, advisories
-
-# Without a sanitizer the stable toolchain can do it, and in safe code a panic or a broken promise is what there is to find.
-.PHONY: fuzz
-fuzz: fuzz-build ## Fuzz every parser and decoder, two at a time (SECONDS_EACH=60, TARGETS="address ..." for some only)
-	@$(say) "Fuzzing: $(SECONDS_EACH) seconds for each target"
-	fuzz/run.sh $(SECONDS_EACH) $(TARGETS)
+check: fmt-check lint doc deny ## Check format, lints, documentation, licenses and advisories
 
 # --- parts ------------------------------------------------------------------------------------------------------------------
 
 .PHONY: build
-build: setup-build ## Build the server for development
+build: setup-build
 	cargo build --locked -p countersign-app
-
-.PHONY: bench-build
-bench-build: setup-postgres release-build
 
 # The server that the tests start is built with them: built by itself, it would have other features and be built twice.
 .PHONY: test-build
 test-build: setup-build
 	@$(say) "Building the tests and the server that they start (the first time takes several minutes)"
 	cargo test --locked --workspace --all-targets --no-run
-
-# One after the other: built together, the server would get features of libraries that only the benchmark asks for.
-.PHONY: release-build
-release-build: setup-build
-	@$(say) "Building server and benchmark for release (the first time takes several minutes)"
-	cargo build --release --locked -p countersign-app
-	cargo build --release --locked -p countersign-bench
 
 .PHONY: setup-package
 setup-package: setup-build
@@ -313,30 +164,12 @@ setup-package: setup-build
 	command -v python3 >/dev/null || missing+=(python3)
 	$(install_missing)
 
-.PHONY: setup-package-check
-setup-package-check: .tools/packaging/.installed
-	@missing=()
-	command -v mmdebstrap >/dev/null || missing+=(mmdebstrap)
-	command -v systemd-nspawn >/dev/null || missing+=(systemd-container)
-	command -v lintian >/dev/null || missing+=(lintian)
-	$(install_missing)
-
-.tools/packaging/.installed: packaging/check/requirements.txt
-	@$(say) "Installing what judges the packages: Helm, the schema of CycloneDX (about 120 MB)"
-	missing=()
-	python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
-	$(install_missing)
-	rm -rf .tools/packaging
-	python3 -m venv .tools/packaging
-	.tools/packaging/bin/pip install --quiet --disable-pip-version-check -r packaging/check/requirements.txt
-	touch $@
-
-.PHONY: setup-valgrind
-setup-valgrind:
-	@missing=()
-	command -v valgrind >/dev/null || missing+=(valgrind)
-	command -v openssl >/dev/null || missing+=(openssl)
-	$(install_missing)
+# mdBook reads docs/SUMMARY.md. It runs for seconds, so it is not worth the minutes that optimizing it takes.
+.PHONY: docs
+docs: setup-build .tools/mdbook ## Build the documentation as a site with search, into target/site
+	@command -v python3 >/dev/null || { echo "Please install python3"; exit 1; }
+	mdbook build packaging/site
+	echo "Open target/site/index.html"
 
 .PHONY: fmt
 fmt: ## Format the code
@@ -345,14 +178,14 @@ fmt: ## Format the code
 	cargo fmt --manifest-path $(CLIENTS)/Cargo.toml
 
 .PHONY: fmt-check
-fmt-check: ## Look whether the code is formatted
+fmt-check:
 	@$(say) "Checking the format"
 	cargo fmt --all -- --check
 	cargo fmt --manifest-path fuzz/Cargo.toml -- --check
 	cargo fmt --manifest-path $(CLIENTS)/Cargo.toml -- --check
 
 .PHONY: lint
-lint: setup-fuzz fuzz-lock-check ## Run clippy on all targets; a warning is an error
+lint: setup-fuzz fuzz-lock-check
 	@$(say) "Linting (the first time takes minutes)"
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked --manifest-path fuzz/Cargo.toml --target-dir target --all-targets -- -D warnings
@@ -360,14 +193,14 @@ lint: setup-fuzz fuzz-lock-check ## Run clippy on all targets; a warning is an e
 
 # With examples, what only tests use counts as used: so libraries have the features that the lint has read them with.
 .PHONY: doc
-doc: setup-build ## Build the documentation of the crates; a warning is an error
+doc: setup-build
 	@$(say) "Building the documentation"
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --lib --bin countersign --examples
 
 # The database of advisories comes from the network. When it cannot be fetched, that is said aloud and the denied version
 # ranges in deny.toml remain; when it can, its verdict counts.
 .PHONY: deny
-deny: .tools/cargo-deny ## Check licences, sources, denied crates and known vulnerabilities
+deny: .tools/cargo-deny
 	@$(say) "Checking licences, sources and denied crates"
 	cargo deny --locked --log-level error check licenses bans sources
 	$(say) "Checking advisories (fetches their database)"
@@ -395,31 +228,8 @@ fuzz-lock-check:
 	others=$$(comm -23 <(awk "$$packages" fuzz/Cargo.lock | grep -vE "$$own" | sort) <(awk "$$packages" Cargo.lock | sort))
 	[[ -z "$$others" ]] || { echo "fuzz/Cargo.lock differs from Cargo.lock; make fuzz-lock mends it:"; echo "$$others"; exit 1; }
 
-.PHONY: fuzz-build
-fuzz-build: setup-fuzz fuzz-lock-check .tools/cargo-fuzz
-	@cargo fetch --locked --quiet --manifest-path fuzz/Cargo.toml
-	$(say) "Building the fuzz targets (the first time takes minutes)"
-	cargo fuzz build --sanitizer none --target-dir target/fuzz
-
-.PHONY: fuzz-lock
-fuzz-lock: ## Give the fuzz targets the versions of the project's Cargo.lock
-	cp Cargo.lock fuzz/Cargo.lock
-	cargo metadata --format-version 1 --manifest-path fuzz/Cargo.toml > /dev/null
-
-# Of the seeds from the vectors, what is in git and what the last runs found, the fewest small inputs that reach everything.
-.PHONY: fuzz-corpus
-fuzz-corpus: fuzz-build ## Keep what fuzzing found: merge it into fuzz/corpus, which is in git
-	@rm -rf target/fuzz/work/seeds target/fuzz/work/merged
-	python3 fuzz/seeds.py target/fuzz/work/seeds
-	fuzz/merge.sh $(TARGETS)
-
-.PHONY: openapi
-openapi: setup-build ## Write the description of the HTTP interface to target/openapi.json
-	cargo run --locked --quiet -p countersign-app -- openapi > target/openapi.json
-	echo "target/openapi.json: $$(jq '.paths | length' target/openapi.json) paths"
-
 .PHONY: migration
-migration: ## Start a migration for both databases: make migration name=add_something
+migration: ## Start a migration for both databases (name=add_something)
 	@[[ "$(name)" =~ ^[a-z][a-z0-9_]*$$ ]] || { echo "Say which: make migration name=add_something (small letters, digits, _)"; exit 1; }
 	at=$$(date -u +%Y-%m-%d-%H%M%S)
 	for database in sqlite postgres; do
@@ -430,10 +240,10 @@ migration: ## Start a migration for both databases: make migration name=add_some
 	done
 
 .PHONY: clean
-clean: ## Remove what was built and installed here; ./data stays
+clean: ## Remove everything that was built and installed here, except ./data
 	cargo clean
 	rm -rf .tools $(PEERS)/node_modules $(PEERS)/.venv $(CLIENTS)/node_modules $(CLIENTS)/.venv
-	rm -rf $(APPS)/node_modules $(APPS)/.venv $(ORACLE)/node_modules
+	rm -rf $(APPS)/node_modules $(APPS)/.venv $(ORACLE)/node_modules $(AGENTS)/node_modules $(AGENTS)/.venv
 
 # --- set-up: each step looks first and does nothing when it is done ----------------------------------------------------------
 
@@ -451,7 +261,7 @@ setup-fuzz: setup-build
 	$(install_missing)
 
 .PHONY: setup-test
-setup-test: setup-services .tools/fail2ban/.unpacked .tools/patroni.tar $(PEERS)/node_modules/.installed $(PEERS)/.venv/.installed setup-browser setup-clients
+setup-test: setup-services setup-package .tools/fail2ban/.unpacked .tools/patroni.tar $(PEERS)/node_modules/.installed $(PEERS)/.venv/.installed setup-browser setup-clients
 
 # Servers that the packages start on their own are stopped: the tests start theirs, in a folder that goes away.
 .PHONY: setup-postgres
@@ -584,12 +394,12 @@ setup-agent:
 	$(install_missing)
 
 $(CLIENTS)/node_modules/.installed: $(CLIENTS)/package.json $(CLIENTS)/package-lock.json | setup-services
-	@$(say) "Installing client libraries written in JavaScript (about 80 MB)"
+	@$(say) "Installing client libraries written in JavaScript (about 130 MB)"
 	npm ci --prefix $(CLIENTS) --no-audit --no-fund --ignore-scripts
 	touch $@
 
 $(CLIENTS)/.venv/.installed: $(CLIENTS)/requirements.txt | setup-services
-	@$(say) "Installing client libraries written in Python: Authlib, mozilla-django-oidc, requests-oauthlib, mcp (about 170 MB)"
+	@$(say) "Installing client libraries written in Python: Authlib, allauth, mozilla-django-oidc, mcp and others (about 160 MB)"
 	rm -rf $(CLIENTS)/.venv
 	python3 -m venv $(CLIENTS)/.venv
 	$(CLIENTS)/.venv/bin/pip install --quiet --disable-pip-version-check -r $(CLIENTS)/requirements.txt
@@ -606,8 +416,11 @@ $(CLIENTS)/.venv/.installed: $(CLIENTS)/requirements.txt | setup-services
 	CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_LTO=off \
 		cargo install cargo-deny --locked --root .tools
 
-.PHONY: .tools/cargo-fuzz
-.tools/cargo-fuzz:
-	@command -v cargo-fuzz >/dev/null && exit 0
-	$(say) "Installing cargo-fuzz into ./.tools (it is compiled here: a minute, once)"
-	cargo install cargo-fuzz --locked --root .tools
+.PHONY: .tools/mdbook
+.tools/mdbook:
+	@command -v mdbook >/dev/null && exit 0
+	$(say) "Installing mdBook into ./.tools (it is compiled here: a minute or two, once)"
+	CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_LTO=off \
+		cargo install mdbook --locked --no-default-features --features search --root .tools
+
+include studies.mk

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes the Debian packages: deb.sh BINARY OUT [VERSION]. The program is stripped; the names of its functions, which the
-# backtrace of a panic shows, are in the package countersign-dbgsym.
+# Makes the Debian packages: deb.sh BINARY OUT [VERSION]. PACKING is how dpkg-deb compresses them, SITE
+# the folder of the documentation that `make docs` built. The program is stripped; the names of its functions, which the backtrace of
+# a panic shows, are in the package countersign-dbgsym.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 binary=$(realpath "$1") out=$(realpath "$2")
@@ -34,6 +35,10 @@ gzip -9nc "$out/countersign.cdx.json" > "$doc/countersign.cdx.json.gz"
   printf ' -- The Countersign developers <countersign@users.noreply.example.org>  %s\n' "$(date -Ru -d "@$SOURCE_DATE_EPOCH")"
 } | gzip -9nc > "$doc/changelog.gz"
 gzip -9nc "$here/../CHANGELOG.md" > "$doc/NEWS.md.gz"
+if [[ -n ${SITE:-} ]]; then
+  mkdir "$doc/html"
+  (cd "$SITE" && find . -type f ! -name .nojekyll -exec install -D -m 644 {} "$doc/html/{}" \;)
+fi
 
 # Which libraries it needs is what the program itself says. The tool wants to see a source package.
 mkdir -p "$work/source/debian"
@@ -54,6 +59,6 @@ for script in postinst prerm postrm; do install -m 755 "$here/debian/$script" "$
 
 for part in "$root" "$symbols"; do
   find "$part" -newermt "@$SOURCE_DATE_EPOCH" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-  dpkg-deb --root-owner-group -Zxz --build "$part" "$out" > /dev/null
+  dpkg-deb --root-owner-group "${PACKING:--Zxz}" --build "$part" "$out" > /dev/null
 done
 ls -1 "$out"/countersign*_"${version}"_"$architecture".deb

@@ -134,6 +134,12 @@ fn the_ports_know_the_domain_and_nothing_else_of_ours() {
 }
 
 #[test]
+fn signing_in_does_not_know_the_wing_of_the_operators() {
+    only(&["countersign-operators"], &["app", "http-operators"], ships);
+    only(&["countersign-http-operators"], &["app"], ships);
+}
+
+#[test]
 fn cryptography_of_wallets_and_tokens_is_in_one_adapter() {
     only(&["josekit", "sha3"], &["adapters-crypto", "conformance", MEASURES], ships);
     only(&["k256"], &["adapters-crypto", "conformance"], ships);
@@ -144,10 +150,10 @@ fn cryptography_of_wallets_and_tokens_is_in_one_adapter() {
 
 /// B-075.
 #[test]
-fn diesel_is_in_the_two_adapters_of_storage() {
+fn diesel_is_in_the_two_adapters_of_storage_and_in_what_they_share() {
     only(
         &["diesel", "diesel_migrations", "libsqlite3-sys", "pq-sys"],
-        &["adapters-postgres", "adapters-sqlite", "tests", MEASURES],
+        &["adapters-postgres", "adapters-sqlite", "sql", "tests", MEASURES],
         ships,
     );
 }
@@ -167,9 +173,10 @@ fn others_are_asked_through_one_crate() {
 }
 
 #[test]
-fn the_web_framework_is_in_one_crate() {
-    only(&["tera", "paperclip", "actix-session", "actix-http"], &["http-actix"], ships);
-    only(&["actix-*"], &["http-actix", "app", MEASURES], ships);
+fn the_web_framework_is_in_two_crates() {
+    only(&["tera", "actix-http"], &["http-actix"], ships);
+    only(&["paperclip", "actix-session"], &["http-actix", "http-operators"], ships);
+    only(&["actix-*"], &["http-actix", "http-operators", "app", MEASURES], ships);
 }
 
 #[test]
@@ -183,17 +190,18 @@ fn no_adapter_names_another_adapter_and_nobody_inside_names_one() {
             .into_iter()
             .filter(|name| name.starts_with("countersign-adapters-") && name != own)
             .collect();
-        // The binary puts the adapters together, fuzzing checks all wallet families, and an example beside the
-        // benchmark asks the stores; that the benchmark itself does not, another test sees.
-        let may = matches!(short(package), "app" | "fuzz-checks" | MEASURES);
+        // The binary puts the adapters together, fuzzing checks all wallet families, the tests of the record run the
+        // use-cases in both stores, and an example beside the benchmark asks the stores; that the benchmark itself
+        // does not, another test sees.
+        let may = matches!(short(package), "app" | "fuzz-checks" | "tests" | MEASURES);
         assert!(adapters.is_empty() || may, "{own} names {adapters:?}");
     }
 }
 
 #[test]
-fn the_batching_writer_the_caller_and_the_statements_know_no_database_and_nothing_of_ours() {
+fn the_crates_that_are_tools_know_no_database_and_nothing_of_ours() {
     let workspace = workspace();
-    for name in ["group-commit", "outbound", "statement"] {
+    for name in ["group-commit", "outbound", "statement", "strict-json"] {
         let package = workspace.packages.iter().find(|package| short(package) == name).expect(name);
         let named: Vec<String> = ships(package)
             .into_iter()
@@ -226,7 +234,7 @@ fn nobody_needs_the_benchmark_and_it_needs_nothing_of_the_server() {
 fn what_is_counted_is_no_business_of_rules_and_storage() {
     for package in &workspace().packages {
         let counts = ships(package).contains("countersign-metrics");
-        let may = matches!(short(package), "http-actix" | "app");
+        let may = matches!(short(package), "http-actix" | "http-operators" | "app");
         assert!(!counts || may, "{} depends on countersign-metrics", package.name);
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// Stock client libraries and whole applications log in, given only the issuer's URL: login, `id_token`,
 /// userinfo, refresh, revocation and logout, and what each library refuses from a dishonest issuer.
-/// `UPDATE_DOCS=1` writes `docs/clients.md`; otherwise, the page must match the results.
+/// `UPDATE_DOCS=1` writes the pages in `docs/clients`; otherwise, they must match the results.
 #[test]
 fn every_stock_client_logs_in_and_the_page_says_so() {
     let clients = Judges::of("clients");

@@ -1,18 +1,17 @@
-//! The documents are correct: the curl walkthrough is the tested script, links have a target, decisions and
+//! The documents are correct: links have a target, decisions and
 //! requirements are listed, and guides name everything that a reader needs.
 
 mod adapters;
+mod one_word;
 mod packaging;
 mod requirements;
+mod site;
 mod style;
 mod translations;
+mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// The markers around the walkthrough in README.md.
-const BEGIN: &str = "<!-- eight-steps -->";
-const END: &str = "<!-- /eight-steps -->";
 
 /// Folders that contain nothing that we wrote for readers.
 const SKIPPED: [&str; 4] = ["target", "node_modules", ".git", "vectors"];
@@ -60,19 +59,6 @@ fn files_in(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
     }
 }
 
-#[test]
-fn the_walk_in_the_readme_is_the_script_that_is_tested() {
-    let readme = fs::read_to_string(project().join("README.md")).expect("README.md");
-    let script = fs::read_to_string(project().join("docs/eight-steps.sh")).expect("docs/eight-steps.sh");
-    let (_, rest) = readme
-        .split_once(BEGIN)
-        .unwrap_or_else(|| panic!("README.md has no walkthrough between {BEGIN} and {END}"));
-    let (shown, _) = rest.split_once(END).unwrap_or_else(|| panic!("README.md has no {END}"));
-    let shown =
-        shown.trim().trim_start_matches("```bash\n").trim_start_matches("```sh\n").trim_end_matches("```");
-    assert_eq!(shown.trim(), script.trim(), "copy docs/eight-steps.sh into README.md");
-}
-
 /// A line `<!-- tests/… -->` says that the block below it is this file. A file may be indented as a whole.
 #[test]
 fn the_files_in_the_documentation_are_those_that_are_tested() {
@@ -91,7 +77,7 @@ fn the_files_in_the_documentation_are_those_that_are_tested() {
             shown += 1;
         }
     }
-    assert_eq!(shown, 6, "files in the documentation");
+    assert_eq!(shown, 7, "files in the documentation");
 }
 
 #[test]

@@ -15,58 +15,53 @@ struct Own {
 const SQLITE: Own = Own {
     adapter: "adapters-sqlite",
     files: &[
+        ("ops/clients/find_client.rs", "in PostgreSQL it is batched: together/read.rs"),
         (
-            "ops/consents.rs",
+            "ops/sign_in/consents.rs",
             "a statement that several operations run; in PostgreSQL it is a part of their one statement",
         ),
-        ("ops/sessions.rs", "the same"),
-        ("ops/tokens.rs", "the same"),
+        ("ops/sign_in/sessions.rs", "the same"),
+        ("ops/sign_in/standing.rs", "in PostgreSQL it is batched: together/standing.rs"),
+        ("ops/tokens/read.rs", "in PostgreSQL it is batched: together/read.rs"),
+        ("ops/tokens/store_token.rs", "a statement that several operations run"),
+        ("plans.rs", "tests of how SQLite carries out what both share; PostgreSQL's are in tests.rs"),
         ("checkpointer.rs", "SQLite's log is copied by a thread of ours"),
         ("executor.rs", "one writer carries out everything"),
         ("file.rs", "the database is a file"),
+        ("pool.rs", "connections to a file; those to a server are in connect"),
     ],
     functions: &[
         ("complete_login::insert_grant", "continuing a session stores a grant by the same statement"),
-        ("read::find_client", "in PostgreSQL it is batched: together/read.rs"),
-        ("read::find_grant", "the same"),
-        ("read::find_refresh", "the same"),
-        ("read::find_access", "the same"),
-        ("read::lives_on", "the same"),
-        ("read_blocks::anything_blocked", "in PostgreSQL it is batched: together/standing.rs"),
-        ("read_groups::standing_of", "the same"),
-        ("read_groups::groups_of", "the same"),
         ("revoke::revoke_access", "a part of PostgreSQL's statement that rotates"),
         ("time_witness::mark_time", "a file has no clock; a server has one"),
-        ("wallets::insert", "a part of PostgreSQL's statements"),
-        ("wallets::is_spent", "the same"),
-        ("wallets::make_user", "the same"),
-        ("wallets::owner_since", "in PostgreSQL a part of taking the lock"),
+        ("wallets::make_user", "a part of PostgreSQL's statements"),
+        ("wallets::owner_of", "the same"),
     ],
 };
 
 const POSTGRES: Own = Own {
     adapter: "adapters-postgres",
     files: &[
-        ("ops/transaction.rs", "in SQLite the writer makes the transaction"),
         ("batch.rs", "commands of one kind share a statement; SQLite's writer shares commits"),
+        ("batched.rs", "what these commands are"),
         ("together.rs", "the statements of those batches"),
-        ("connection.rs", "a server has a URL, and may be away"),
-        ("pooling.rs", "a pooler may stand before the server"),
+        ("connect.rs", "a server has a URL, and may be away; a pooler may stand before it"),
         ("tests.rs", "tests of what only several connections at once can show"),
     ],
-    functions: &[
-        ("wallets::lock_user", "there are several writers"),
-        ("wallets::lock_user_of", "the same"),
-        ("wallets::under_lock_of_owner", "the same"),
-        ("wallets::until_the_wallet_is_known", "the same"),
-    ],
+    functions: &[("wallets::until_the_wallet_is_known", "there are several writers")],
 };
+
+/// What both share.
+const SHARED: Own = Own { adapter: "sql", files: &[], functions: &[] };
 
 #[test]
 fn sister_adapters_have_the_same_files() {
     let shared = |own: &Own| {
-        let mut files: BTreeSet<String> =
-            files(own, "").chain(files(own, "ops")).chain(files(own, "rows")).collect();
+        let mut files: BTreeSet<String> = files(own, "")
+            .chain(below(own, "ops"))
+            .chain(files(own, "rows"))
+            .chain(files(own, "setup"))
+            .collect();
         for (file, _) in own.files {
             assert!(files.remove(*file), "{}: {file} is gone; take it off the list", own.adapter);
         }
@@ -80,8 +75,8 @@ fn sister_adapters_have_the_same_operations_in_the_same_order() {
     let shared = |own: &Own| {
         let mut operations = BTreeMap::new();
         let mut left: BTreeSet<&str> = own.functions.iter().map(|(function, _)| *function).collect();
-        for file in files(own, "ops").filter(|file| own.files.iter().all(|(alone, _)| alone != file)) {
-            let module = file.trim_start_matches("ops/").trim_end_matches(".rs").to_owned();
+        for file in below(own, "ops").filter(|file| own.files.iter().all(|(alone, _)| alone != file)) {
+            let module = file.rsplit('/').next().unwrap_or_default().trim_end_matches(".rs").to_owned();
             let functions: Vec<String> = functions(&text(own, &file))
                 .into_iter()
                 .filter(|function| !left.remove(&*format!("{module}::{function}")))
@@ -96,12 +91,13 @@ fn sister_adapters_have_the_same_operations_in_the_same_order() {
 
 #[test]
 fn statements_come_after_the_functions_that_use_them() {
-    for own in [&SQLITE, &POSTGRES] {
-        for file in files(own, "ops").chain(files(own, "together")) {
+    for own in [&SQLITE, &POSTGRES, &SHARED] {
+        for file in below(own, "ops").chain(files(own, "together")) {
             let text = text(own, &file);
             let (_, statements) = text.split_once("\nstatement! {").unwrap_or_default();
-            let late =
-                statements.lines().find(|line| line.starts_with("fn ") || line.starts_with("pub(crate) fn "));
+            let late = statements.lines().find(|line| {
+                ["fn ", "pub fn ", "pub(crate) fn "].iter().any(|start| line.starts_with(start))
+            });
             assert_eq!(late, None, "{}: {file}", own.adapter);
         }
     }
@@ -111,7 +107,7 @@ fn statements_come_after_the_functions_that_use_them() {
 #[test]
 fn the_columns_of_wide_rows_are_spelled_where_the_row_is_declared() {
     for own in [&SQLITE, &POSTGRES] {
-        for file in files(own, "ops").chain(files(own, "together")) {
+        for file in below(own, "ops").chain(files(own, "together")) {
             let text = text(own, &file);
             for table in ["tokens", "grants", "clients"] {
                 let insert = format!("INSERT INTO {table} (");
@@ -129,8 +125,8 @@ fn the_columns_of_wide_rows_are_spelled_where_the_row_is_declared() {
 
 #[test]
 fn values_are_bound_by_name() {
-    for own in [&SQLITE, &POSTGRES] {
-        for file in files(own, "ops").chain(files(own, "together")) {
+    for own in [&SQLITE, &POSTGRES, &SHARED] {
+        for file in below(own, "ops").chain(files(own, "together")) {
             for statement in text(own, &file).split("\nstatement! {").skip(1) {
                 let statement = statement.split("\n}\n").next().unwrap_or_default();
                 let by_place = statement.lines().filter(|line| !line.trim_start().starts_with("///"));
@@ -155,6 +151,22 @@ fn files(own: &Own, folder: &str) -> impl Iterator<Item = String> {
     names.sort();
     let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
     names.into_iter().map(move |name| format!("{folder}{name}"))
+}
+
+/// The same in all folders of a folder, too.
+fn below(own: &Own, folder: &str) -> impl Iterator<Item = String> {
+    let mut folders: Vec<String> = match fs::read_dir(source(own).join(folder)) {
+        Ok(entries) => entries
+            .filter_map(Result::ok)
+            .filter(|entry| entry.path().is_dir())
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect(),
+        Err(_) => Vec::new(),
+    };
+    folders.sort();
+    let rooms: Vec<String> =
+        folders.iter().flat_map(|room| files(own, &format!("{folder}/{room}")).collect::<Vec<_>>()).collect();
+    files(own, folder).chain(rooms)
 }
 
 fn text(own: &Own, file: &str) -> String {

@@ -18,12 +18,13 @@ use countersign_adapters_sqlite::{SqliteOptions, SqliteStorage};
 use countersign_bench::cell::{Database, Target};
 use countersign_bench::progress::Progress;
 use countersign_bench::servers::Place;
-use countersign_domain::event::EventKind;
+use countersign_domain::event::{EventKind, EventPerson};
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, GrantId, UserId};
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    EventFilter, EventOrder, EventPage, EventSubject, PeopleFilter, ProposalPage, Storage, StoreError,
+    EventFilter, EventOrder, EventPage, PeopleFilter, ProposalPage, Storage, StoreError,
 };
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -181,7 +182,7 @@ const LISTS: [(&str, Ask); 20] = [
     ("events of a frequent kind", |desk, _| desk.events(of_kind(EventKind::SignIn))),
     ("events of a rare kind", |desk, _| desk.events(of_kind(EventKind::ClientChanged))),
     ("events of a user", |desk, number| {
-        let who = Some(EventSubject::User(desk.user(number)));
+        let who = Some(Subject::User(EventPerson::User(desk.user(number))));
         desk.events(EventFilter { who, ..EventFilter::default() })
     }),
     ("events of a client", |desk, number| {
@@ -191,7 +192,7 @@ const LISTS: [(&str, Ask); 20] = [
     ("events of a request", |desk, number| {
         Box::pin(async move {
             let request = format!("request-{}", number % desk.size.events / 2);
-            Ok(desk.store.events_of_request(&request, PAGE).await?.len())
+            Ok(desk.store.events_of_request(&request, None, PAGE).await?.len())
         })
     }),
     ("proposals", |desk, _| desk.proposals(None)),

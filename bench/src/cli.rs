@@ -83,7 +83,7 @@ pub struct ReportArguments {
     #[arg(long, default_value = "target/bench/results.jsonl")]
     pub results: PathBuf,
     /// The folder of `performance.md`.
-    #[arg(long, default_value = "docs")]
+    #[arg(long, default_value = "docs/reports")]
     pub docs: PathBuf,
 }
 

@@ -3,8 +3,8 @@
 //!
 //! It parses each request, opens and seals the session cookie, recovers the signer, takes part in one shared
 //! durable write, signs, and returns an answer of the same size. It supports only the driver's requests: no
-//! other grant, no other wallet family, no DPoP, no rate limits, no log. `docs/performance.md` lists what it
-//! does and leaves out.
+//! other grant, no other wallet family, no DPoP, no rate limits, no log.
+//! `docs/reports/performance.md` lists what it does and leaves out.
 
 mod answer;
 mod clock;

@@ -232,6 +232,8 @@ impl Launch {
                     .env("COUNTERSIGN_BIND", address.to_string())
                     .env("COUNTERSIGN_PUBLIC_URL", format!("http://localhost:{}", address.port()))
                     .env("COUNTERSIGN_RATE_LIMIT", "off")
+                    // A trial server remembers what applications received; a server for users does not.
+                    .env("COUNTERSIGN_PLAYGROUND", "off")
                     // Codes are made beforehand, and must stay valid until they are used.
                     .env("COUNTERSIGN_CODE_TTL", "600")
                     .env("COUNTERSIGN_CHALLENGE_TTL", "600");

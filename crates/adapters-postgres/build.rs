@@ -1,5 +1,5 @@
-//! Rebuilds when a migration is added: the macro that embeds migrations does not notice a new folder.
+//! Lists the migrations with their text.
 
-fn main() {
-    println!("cargo:rerun-if-changed=../../migrations/postgres");
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    countersign_statement::scripts::write("../../migrations/postgres")
 }

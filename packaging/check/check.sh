@@ -98,6 +98,7 @@ for block in "$work"/blocks/*; do
     claim "the units are right" script 'systemd-analyze verify --man=no /usr/lib/systemd/system/countersign.service /usr/lib/systemd/system/countersign.socket'
     claim "what the unit exposes is at most 2.0" script '
       systemd-analyze security --offline=yes --threshold=20 /usr/lib/systemd/system/countersign.service'
+    claim "the documentation is there, with its search" script 'test -e /usr/share/doc/countersign/html/index.html; test -n "$(ls /usr/share/doc/countersign/html/searchindex*)"'
     claim "the man pages are found" script 'test "$(find /usr/share/man/man1 -name "countersign*" | wc -l)" -gt 50; test -e /usr/share/man/man5/countersign.toml.5.gz'
   fi
 done

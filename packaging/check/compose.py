@@ -21,7 +21,7 @@ def known(of, *keys):
 
 
 def meant(text):
-    """The value of a variable that nobody set."""
+    """The value of a variable that is not set."""
     return re.sub(r"\$\{(\w+)(?::-([^}]*)|:\?[^}]*)\}", lambda found: found[2] or "", str(text))
 
 

@@ -1,6 +1,6 @@
 // The account page's script. It shows local times, copies, and links or unlinks wallets without copying and
 // pasting. To link, the user chooses the new wallet, then one of their own, and each signs a text that names
-// the other. To unlink, one of the user's wallets signs. This signs nobody in, and the server trusts only
+// the other. To unlink, one of the user's wallets signs. This signs no one in, and the server trusts only
 // signatures. Without this script, the page works with its forms.
 
 import "./account-tools.js";
@@ -19,6 +19,7 @@ const ORDER = ["signer", "other"]; // First the wallet that the user already has
 // Reasons for the server to refuse a change, in the server's words.
 const CONFLICTS = [
   [/belongs to another user/, "belongs_to_another"],
+  [/as many wallets as/, "too_many_wallets"],
   [/never signed in here/, "signer_unknown"],
   [/not one of this user's/, "not_theirs"],
   [/last wallet/, "last_wallet"],
@@ -78,7 +79,7 @@ function begin(kind, opener, form) {
   byId("change-about").replaceChildren(...write(`about_${kind}`));
   byId("other-label").replaceChildren(...write(going ? "going_wallet" : "new_wallet"));
   for (const which of ["other", "signer"]) showNothing(which);
-  // Whoever unlinks a wallet sees once more which one it is: its picture, its name, and the whole address.
+  // Before a wallet is unlinked, the user sees once more which one it is: its picture, its name, and the whole address.
   if (going) showChosen("other", going.address, [form.closest("details").querySelector(".picture").cloneNode(true), going.title]);
   hideText();
   choose(kind === "link" ? "other" : "signer", byId("change-heading"));
@@ -269,7 +270,7 @@ function failed(problem, retry) {
   return report(on, problem, { retry, client: {} });
 }
 
-// Expiring texts are replaced while the user looks at them, so nobody has to hurry (WCAG 2.2.1).
+// Expiring texts are replaced while the user looks at them, so no one has to hurry (WCAG 2.2.1).
 function tick() {
   const isFresh = Date.now() - flow.came < RENEW_AT_MOST_EVERY_MS;
   if (!flow.texts || isBusy() || isFresh || document.visibilityState !== "visible") return;

@@ -11,7 +11,7 @@ const LOOK_FOR_MS = 1500;
 // Most wallets answer at once. Until then, what is below the list is not there, so that nothing moves.
 const MOST_ANSWER_WITHIN_MS = 200;
 const EXPLAINS_WITHIN_MS = 4000;
-// A wallet gets a text that is valid for so long, or for half of its life, so that nobody has to hurry there.
+// A wallet gets a text that is valid for so long, or for half of its life, so that no one has to hurry there.
 const LASTS_IN_WALLET_MS = 120_000;
 
 const on = surfaces.wallet;

@@ -13,7 +13,7 @@ const { dataset } = document.querySelector("main");
 const email = byId("email");
 const remember = byId("remember");
 
-/** What the page was told about the request. */
+/** What the page knows about the request. */
 export const page = {
   ...dataset,
   client: { name: dataset.clientName, uri: dataset.clientUri },
@@ -36,7 +36,7 @@ export function postFor(path, more = {}) {
 
 /**
  * Gets a text to sign for an account. It begins with the server's own host. If that is not in the address
- * bar, somebody sits in between and made the page name another one.
+ * bar, an attacker sits in between and made the page name another one.
  */
 export async function issue({ address, chain }) {
   const { answer, serverTime } = await postFor("/oauth/challenge", { wallet_address: address, chain });
@@ -45,7 +45,7 @@ export async function issue({ address, chain }) {
   return { ...challengeOf(answer, serverTime), asked: { address, chain }, howToSign: answer.how_to_sign };
 }
 
-/** Shows the optional fields. They come after the text, so that nobody has to read them first. */
+/** Shows the optional fields. They come after the text, so that no one has to read them first. */
 export function offerOptions() {
   if (byId("options")) byId("options").hidden = false;
 }

@@ -44,7 +44,7 @@ export function afterEachChange(action) {
 }
 
 /**
- * Every step starts a new turn, and responses to older steps are dropped. The returned function tells whether
+ * Every step starts a new turn, and responses to older steps are dropped. The returned function says whether
  * the turn is still current.
  */
 export function newTurn() {
@@ -132,7 +132,7 @@ export function turnAway(account, { reference }) {
 }
 
 /**
- * Ends a page that has another host in the address bar than in its texts: somebody copied it, or sits in
+ * Ends a page that has another host in the address bar than in its texts: someone copied it, or sits in
  * between. The header, which says what the address bar must read, says so first.
  */
 export function wrongHost(host) {

@@ -61,7 +61,7 @@ function countDown() {
   }
 }
 
-// An expired text is replaced while the user looks at it, so nobody has to hurry (WCAG 2.2.1), and while a
+// An expired text is replaced while the user looks at it, so no one has to hurry (WCAG 2.2.1), and while a
 // wallet waits with it, because the server would refuse its signature.
 function tick() {
   countDown();

@@ -25,7 +25,7 @@ afterEachChange(() => {
 });
 side.ask("signer");
 
-// The text is in view all the time, so whoever chooses a wallet wants it to sign.
+// The text is in view all the time, so a person who chooses a wallet wants it to sign.
 function chosen(_, entry, account) {
   choice = { entry, account };
   show(on, "confirm", { focus: signButton });

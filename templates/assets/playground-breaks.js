@@ -24,7 +24,6 @@ export const BREAKS = {
   register: {
     missing_field: { change: (fields) => without(fields, "redirect_uris"), status: 400, error: "invalid_request" },
     bad_redirect_uri: { change: (fields) => ({ ...fields, redirect_uris: ["http://app.example/callback"] }), status: 400, error: "invalid_redirect_uri" },
-    unknown_scope: { change: (fields) => ({ ...fields, scopes: [...fields.scopes, "everything"] }), status: 400, error: "invalid_client_metadata" },
   },
   authorize: {
     wrong_redirect_uri: { change: (fields) => ({ ...fields, redirect_uri: `${fields.redirect_uri}/elsewhere` }), status: 400, error: "invalid_request" },
@@ -34,7 +33,7 @@ export const BREAKS = {
       visits: true,
       error: "invalid_request",
     },
-    unknown_scope: { change: (fields) => ({ ...fields, scope: `${fields.scope ?? ""} everything`.trim() }), visits: true, error: "invalid_scope" },
+    unknown_scope: { change: (fields) => ({ ...fields, scope: "everything" }), visits: true, error: "invalid_scope" },
     missing_field: { change: (fields) => without(fields, "response_type"), visits: true, error: "invalid_request" },
     deny: { change: (fields) => fields, visits: true, error: "access_denied" },
   },

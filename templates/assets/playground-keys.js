@@ -8,7 +8,7 @@ import { bytesOf, numberOf, publicKey, randomScalar, sign } from "./secp256k1.js
 const KEYS = "countersign.playground.keys";
 const HABITS = "countersign.playground.habits";
 
-/** What the wallet can be told to do, so that a developer sees how the sign-in page reacts. */
+/** What the wallet can be made to do, so that a developer sees how the sign-in page reacts. */
 export const ALL_HABITS = [
   "reject_connection",
   "reject_signature",

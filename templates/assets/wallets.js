@@ -7,7 +7,7 @@
 //   add(wallet) adds a wallet to the list, and returns a function that removes it again. That function
 //   returns true, or false if the user is signing in with the wallet, which then stays. A wallet has
 //     name, kind                   its name, and the kind of its accounts, both for users
-//     id, icon, legacy             a permanent id, an image as a data: URI, and whether it stands in for a
+//     id, icon, legacy             a permanent id, an image as a data: URI, and whether it replaces a
 //                                  wallet that did not say its name; all of them are optional
 //     connect()                    resolves to the accounts that the user shares, the current one first; none
 //                                  means that the wallet is locked
@@ -134,7 +134,7 @@ export async function ask(entry, question) {
   }
 }
 
-/** What a wallet calls itself: a claim for its user. Undefined if another name stands in for it. */
+/** What a wallet calls itself: a claim for its user. Undefined if another name replaces it. */
 export const ownName = (entry) => (entry && !entry.wallet.legacy ? entry.name : undefined);
 
 /** The valid accounts in what a wallet returned. */

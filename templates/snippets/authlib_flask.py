@@ -34,9 +34,9 @@ def sign_in():
 def come_back():
     token = countersign.authorize_access_token()
     endpoint = countersign.load_server_metadata()["userinfo_endpoint"]
-    told = countersign.get(endpoint, token=token)
-    told.raise_for_status()
-    return jsonify(told.json())
+    response = countersign.get(endpoint, token=token)
+    response.raise_for_status()
+    return jsonify(response.json())
 
 
 if __name__ == "__main__":

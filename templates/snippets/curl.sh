@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Signs somebody in with curl, openssl and jq. The browser's part is yours: open the address, sign, and paste where you land.
+# Signs a user in with curl, openssl and jq. The browser's part is yours: open the address, sign, and paste where you land.
 set -euo pipefail
 
 ISSUER='%ISSUER%'

@@ -1,4 +1,4 @@
-//! Signs somebody in by the crate oauth2. The browser's part is yours: open the address, sign, and paste where you land.
+//! Signs a user in by the crate oauth2. The browser's part is yours: open the address, sign, and paste where you land.
 
 use std::io::stdin;
 
@@ -39,11 +39,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let http = blocking::Client::builder().redirect(redirect::Policy::none()).build()?;
     let code = AuthorizationCode::new(answer("code").ok_or("not signed in")?);
     let tokens = client.exchange_code(code).set_pkce_verifier(verifier).request(&http)?;
-    let told = http
+    let response = http
         .get("%ISSUER%/oauth/userinfo")
         .bearer_auth(tokens.access_token().secret())
         .send()?
         .error_for_status()?;
-    println!("{}", told.text()?);
+    println!("{}", response.text()?);
     Ok(())
 }

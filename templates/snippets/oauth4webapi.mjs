@@ -37,8 +37,8 @@ async function comeBack(url, request, response) {
   const answer = oauth.validateAuthResponse(server, client, url, state);
   const exchanged = await oauth.authorizationCodeGrantRequest(server, client, clientAuth, answer, redirectUri.href, verifier, options);
   const tokens = await oauth.processAuthorizationCodeResponse(server, client, exchanged);
-  const told = await oauth.userInfoRequest(server, client, tokens.access_token, options);
-  const person = await oauth.processUserInfoResponse(server, client, oauth.skipSubjectCheck, told);
+  const userinfo = await oauth.userInfoRequest(server, client, tokens.access_token, options);
+  const person = await oauth.processUserInfoResponse(server, client, oauth.skipSubjectCheck, userinfo);
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(person));
 }
 

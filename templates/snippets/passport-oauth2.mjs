@@ -22,9 +22,9 @@ const strategy = new OAuth2Strategy(
 );
 strategy.userProfile = async (accessToken, done) => {
   try {
-    const told = await fetch("%ISSUER%/oauth/userinfo", { headers: { authorization: `Bearer ${accessToken}` } });
-    if (!told.ok) throw new Error(`userinfo answered ${told.status}`);
-    done(null, await told.json());
+    const userinfo = await fetch("%ISSUER%/oauth/userinfo", { headers: { authorization: `Bearer ${accessToken}` } });
+    if (!userinfo.ok) throw new Error(`userinfo answered ${userinfo.status}`);
+    done(null, await userinfo.json());
   } catch (error) {
     done(error);
   }

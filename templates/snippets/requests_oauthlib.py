@@ -35,9 +35,9 @@ def come_back():
         client_secret="%CLIENT_SECRET%",  # [confidential]
         include_client_id=True,
     )
-    told = client.get(f"{ISSUER}/oauth/userinfo")
-    told.raise_for_status()
-    return jsonify(told.json())
+    response = client.get(f"{ISSUER}/oauth/userinfo")
+    response.raise_for_status()
+    return jsonify(response.json())
 
 
 if __name__ == "__main__":

@@ -37,8 +37,8 @@ app.get(redirectUri.pathname, async (request, response) => {
   if (!state || came !== state || iss !== "%ISSUER%") return response.status(400).send("This answer is not for you.");
   if (error) return response.status(400).send(`Not signed in: ${error}`);
   const { token } = await client.getToken({ code, redirect_uri: redirectUri.href, code_verifier: verifier });
-  const told = await fetch("%ISSUER%/oauth/userinfo", { headers: { authorization: `Bearer ${token.access_token}` } });
-  response.status(told.status).json(await told.json());
+  const userinfo = await fetch("%ISSUER%/oauth/userinfo", { headers: { authorization: `Bearer ${token.access_token}` } });
+  response.status(userinfo.status).json(await userinfo.json());
 });
 
 app.listen(redirectUri.port, redirectUri.hostname, () => console.log(`Open ${redirectUri.origin}/`));

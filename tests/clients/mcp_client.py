@@ -53,8 +53,8 @@ async def main():
 
         async def whoami():
             async with Client(streamable_http_client(RESOURCE, http_client=http)) as server:
-                told = await server.call_tool("whoami", {})
-                return {"sub": told.content[0].text, "tokens": memory.tokens.model_dump()}
+                result = await server.call_tool("whoami", {})
+                return {"sub": result.content[0].text, "tokens": memory.tokens.model_dump()}
 
         print(json.dumps(await whoami()), flush=True)
         while step := await line():

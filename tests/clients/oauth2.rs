@@ -45,11 +45,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let refresh_token = tokens.refresh_token().ok_or("no refresh token")?.clone();
         match step.as_str() {
             "userinfo" => {
-                let told = http
+                let response = http
                     .get(format!("{issuer}/oauth/userinfo"))
                     .bearer_auth(tokens.access_token().secret())
                     .send()?;
-                println!("{}", told.error_for_status()?.text()?);
+                println!("{}", response.error_for_status()?.text()?);
             }
             "refresh" => {
                 tokens = client.exchange_refresh_token(&refresh_token).request(&http)?;

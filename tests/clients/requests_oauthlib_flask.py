@@ -43,8 +43,8 @@ def callback():
 
 @app.get("/userinfo")
 def userinfo():
-    told = signed_in[session["visit"]].get(f"{ISSUER}/oauth/userinfo")
-    return jsonify(told.json()), told.status_code
+    response = signed_in[session["visit"]].get(f"{ISSUER}/oauth/userinfo")
+    return jsonify(response.json()), response.status_code
 
 
 @app.get("/refresh")

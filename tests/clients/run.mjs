@@ -1,6 +1,6 @@
 // Logs in with every stock client library, and prints the results:   node run.mjs http://localhost:8080
 // [library]
-// Without a library's name, it also compares docs/clients.md with the results; UPDATE_DOCS=1 writes the page.
+// Without a library's name, it also compares docs/reports/clients.md and the pages in docs/clients with the results; UPDATE_DOCS=1 writes them.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { setDefaultResultOrder } from "node:dns";
@@ -8,7 +8,7 @@ import { Chromium, closeChromium } from "./driver/chromium.mjs";
 import { APPLICATIONS, application } from "./driver/applications.mjs";
 import { FALSE, STEPS, judge } from "./driver/judge.mjs";
 import { here } from "./driver/app.mjs";
-import { page, sameBut, version } from "./driver/page.mjs";
+import { pages, sameBut, version } from "./driver/page.mjs";
 import { Program, Web } from "./driver/surfaces.mjs";
 import { ROWS } from "./rows.mjs";
 
@@ -21,7 +21,7 @@ if (!/^https?:\/\//.test(issuer)) {
 }
 
 const SEATS = { web: Web, program: Program, chromium: Chromium };
-const document = `${here}../../docs/clients.md`;
+const DOCUMENTS = `${here}../../docs`;
 let failed = 0;
 
 const say = (good, text, why) => {
@@ -58,10 +58,12 @@ if (only === undefined) {
     say(verdict.failures === undefined, `${row.library} ${row.version}: ${STEPS.filter((step) => verdict.results[step] === "yes").join(", ")}`, verdict.failures);
     judged.push([row, verdict]);
   }
-  const now = page(judged);
-  if (process.env.UPDATE_DOCS) writeFileSync(document, now);
-  const written = readFileSync(document, { encoding: "utf8", flag: "a+" });
-  say(sameBut(judged.map(([row]) => row), written, now), "docs/clients.md matches the results", "it is out of date: UPDATE_DOCS=1 make test-clients writes it");
+  for (const [name, now] of Object.entries(pages(judged))) {
+    const document = `${DOCUMENTS}/${name}.md`;
+    if (process.env.UPDATE_DOCS) writeFileSync(document, now);
+    const written = readFileSync(document, { encoding: "utf8", flag: "a+" });
+    say(sameBut(judged.map(([row]) => row), written, now), `docs/${name}.md matches the results`, "it is out of date: UPDATE_DOCS=1 make test-clients writes it");
+  }
 }
 console.log(`${judged.length} clients, ${failed} failed`);
 process.exit(failed === 0 && judged.length > 0 ? 0 : 1);

@@ -29,8 +29,8 @@ app.get("/callback", async (request, response) => {
 
 app.get("/userinfo", async (request, response) => {
   const { access_token } = request.session.tokens;
-  const told = await fetch(`${ISSUER}/oauth/userinfo`, { headers: { authorization: `Bearer ${access_token}` } });
-  response.status(told.status).json(await told.json());
+  const userinfo = await fetch(`${ISSUER}/oauth/userinfo`, { headers: { authorization: `Bearer ${access_token}` } });
+  response.status(userinfo.status).json(await userinfo.json());
 });
 
 app.get("/refresh", async (request, response) => {

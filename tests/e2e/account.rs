@@ -125,7 +125,7 @@ on_both! {
     fn whoever_is_not_signed_in_is_led_to_the_sign_in_or_told_so(database) {
         let server = database.start();
         let forms = [
-            ("/account/apps/revoke", json!({"client_id": ITSELF})),
+            ("/account/apps/revoke", json!({"client_id": "0197c2a4-6f00-7d3e-9b1a-4f6c2f0e8d12"})),
             ("/account/sessions/end", json!({"session": "all"})),
             ("/account/email", json!({"email": "ada@example.com"})),
             ("/account/email/remove", json!({})),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,14 +33,14 @@ const NOBODY: &str = "5f3c2d1e-0000-4000-8000-000000000001";
 
 /// The listener of the admin interface of one server.
 #[derive(Clone)]
-struct Admin {
+pub(crate) struct Admin {
     address: SocketAddr,
     secrets: Arc<Secrets>,
 }
 
 impl Admin {
     /// Starts a server with an admin interface.
-    fn start(database: &Database) -> (Server, Self) {
+    pub(crate) fn start(database: &Database) -> (Server, Self) {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
         let server = database.server().with_env("COUNTERSIGN_ADMIN_LISTEN", &address.to_string()).start();
         let admin = Self { address, secrets: database.secrets() };
@@ -48,7 +49,7 @@ impl Admin {
     }
 
     /// Another process on the same database.
-    fn beside(server: &Server) -> (Server, Self) {
+    pub(crate) fn beside(server: &Server) -> (Server, Self) {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
         let settings = server.database().server().with_public_url(&server.public_url);
         let replica = settings.with_env("COUNTERSIGN_ADMIN_LISTEN", &address.to_string()).start();
@@ -57,7 +58,7 @@ impl Admin {
         (replica, admin)
     }
 
-    fn wait(&self) {
+    pub(crate) fn wait(&self) {
         let begun = Instant::now();
         while Connection::open(self.address).is_err() {
             assert!(begun.elapsed() < Duration::from_secs(20), "the admin interface does not listen");
@@ -65,13 +66,18 @@ impl Admin {
         }
     }
 
-    fn send(&self, request: &Request) -> Response {
+    pub(crate) fn send(&self, request: &Request) -> Response {
+        self.try_send(request).unwrap()
+    }
+
+    /// The same, if the connection may fail.
+    pub(crate) fn try_send(&self, request: &Request) -> io::Result<Response> {
         self.secrets.learn_request(request);
         let host = self.address.to_string();
-        let response = Connection::open(self.address).unwrap().send_last(&host, request).unwrap();
+        let response = Connection::open(self.address)?.send_last(&host, request)?;
         self.secrets.learn_response(&response);
         check(request, &response);
-        response
+        Ok(response)
     }
 
     fn ask(&self, key: &str, method: &str, path: &str, body: Option<&Value>) -> Response {
@@ -96,7 +102,7 @@ impl Admin {
     }
 }
 
-fn request(method: &str, path: &str, body: Option<&Value>) -> Request {
+pub(crate) fn request(method: &str, path: &str, body: Option<&Value>) -> Request {
     let request = Request::new(method, &format!("{BASE}{path}"));
     match body {
         Some(body) => request.typed("application/json", body.to_string()),
@@ -140,11 +146,11 @@ fn key(database: &Database, name: &str, scopes: &[&str]) -> String {
     database.operate(&arguments)["key"].as_str().unwrap().to_owned()
 }
 
-fn mighty(database: &Database) -> String {
+pub(crate) fn mighty(database: &Database) -> String {
     key(database, "mighty", &["clients:write", "users:write", "groups:write", "events:write", "keys:write"])
 }
 
-fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     text.bytes().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "%{byte:02X}");
         text
@@ -265,7 +271,9 @@ on_both! {
         assert_eq!(admin.done(&key, "GET", "/wallets?blocked=true", None)["items"].as_array().map(Vec::len), Some(1));
         assert_eq!(admin.done(&key, "DELETE", &outside, None)["was_blocked"], true);
         assert_eq!(admin.done(&key, "GET", "/wallets", None)["items"][0]["user"], user.as_str());
-        admin.done(&key, "POST", &format!("/users/{user}/sign-out"), None);
+        let kept = admin.done(&key, "POST", &format!("/users/{user}/sign-out?keep_offline=true"), None);
+        let ended = admin.done(&key, "POST", &format!("/users/{user}/sign-out"), None);
+        assert_eq!((&kept["offline_access"], &ended["offline_access"]), (&json!("kept"), &json!("ended")));
         assert_eq!(admin.ask(&key, "DELETE", &format!("/users/{user}"), None).status, 200);
         assert_eq!(admin.refused(&key, "GET", &format!("/users/{user}"), None).0, 404);
 
@@ -274,7 +282,7 @@ on_both! {
         let count = |keys: &Value| keys["items"].as_array().map(Vec::len).unwrap();
         assert_eq!(count(&rotated), count(&before) + 1);
         assert_eq!(admin.refused(&key, "POST", "/keys/rotate", Some(&json!({"algorithm": "ES256"}))).0, 409);
-        let next = rotated["items"].as_array().unwrap().iter().find(|key| key["state"] == "next").unwrap();
+        let next = rotated["items"].as_array().unwrap().iter().find(|key| key["state"] == "announced").unwrap();
         let path = format!("/keys/{}/withdraw", encoded(next["kid"].as_str().unwrap()));
         assert_eq!(admin.done(&key, "POST", &path, None)["state"], "withdrawn");
         assert_eq!(admin.refused(&key, "POST", &path, None).0, 409);
@@ -475,6 +483,47 @@ on_both! {
         }
         let client = countersign_tests::Client::of(&first.json());
         assert!(server.sign_in(&client).len() > 20, "the secret of the repeat is the client's");
+    }
+
+    /// F-22: nothing is made a second time in the name of the first, and its secret stays dead.
+    fn a_repeated_creation_of_what_was_deleted_makes_nothing(database) {
+        let (server, here) = Admin::start(database);
+        let (_replica, there) = Admin::beside(&server);
+        let text = mighty(database);
+        let ghosts = [
+            ("/clients", album(), "client_registered"),
+            ("/groups", json!({"name": "staff"}), "group_created"),
+            ("/resources", json!({"uri": "https://api.example", "scopes": [{"name": "a.read"}]}), "resource_created"),
+        ];
+        for (path, body, kind) in ghosts {
+            let name = format!("ghost of {path}").replace(['/', ' '], "-");
+            let create = |admin: &Admin, name: &str| {
+                admin.send(&request("POST", path, Some(&body)).bearer(&text).header("Idempotency-Key", name))
+            };
+            let first = create(&here, &name).expect_status(201);
+            assert_eq!(create(&there, &name).expect_status(201).text(), first.text());
+            let shown = first.json();
+            let gone = match path {
+                "/clients" => format!("/clients/{}", shown["client_id"].as_str().unwrap()),
+                "/groups" => "/groups/staff".to_owned(),
+                _ => "/resources/https%3A%2F%2Fapi.example".to_owned(),
+            };
+            // A group's deletion answers with what it was.
+            let deleted = here.send(&request("DELETE", &gone, None).bearer(&text)).status;
+            assert_eq!(deleted, if path == "/groups" { 200 } else { 204 });
+            for admin in [&here, &there] {
+                let refused = create(admin, &name).expect_status(409).json();
+                assert_eq!(refused["field"], "Idempotency-Key", "{refused}");
+            }
+            assert_eq!(here.send(&request("GET", &gone, None).bearer(&text)).status, 404);
+            let events = |kind: &str| {
+                let events = here.done(&text, "GET", &format!("/events?type={kind}"), None);
+                events["items"].as_array().unwrap().len()
+            };
+            assert_eq!(events(kind), 1, "one was made, and one event tells of it");
+            create(&there, &format!("{name}-again")).expect_status(201);
+            assert_eq!(events(kind), 2);
+        }
     }
 }
 

@@ -336,8 +336,12 @@ fn a_client_that_registered_itself_is_never_told_groups() {
     let registered = server.send(&Site::registration(&json!({"scope": "openid profile groups"}))).expect(201);
     assert_eq!(registered.field("scope"), "openid profile");
     let client = Site::client(&registered);
-    let asked = server.browser().authorize(&client.authorization().with("scope", "openid groups"));
+    let asked = server.browser().authorize(&client.authorization().with("scope", "groups"));
     assert_eq!(asked.answer("error").as_deref(), Some("invalid_scope"), "{asked:?}");
+    let more = client.authorization().with("scope", "openid groups");
+    let told = server.exchange(&client, &server.browser().sign_in_with(&more, &wallet)).expect(200);
+    assert_eq!(told.field("scope"), "openid");
+    assert_eq!(server.userinfo(&told.field("access_token")).expect(200).json().get("groups"), None);
     let claims = json!({"userinfo": {"groups": null}, "id_token": {"groups": null}}).to_string();
     let authorization = client.authorization().with("scope", "openid profile").and("claims", &claims);
     let tokens =

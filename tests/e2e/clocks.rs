@@ -158,6 +158,32 @@ fn a_start_with_another_clock_forgets_nothing_that_counts() {
     });
 }
 
+/// F-21: the keeper of events takes the same bound as upkeep. The machine starts with a clock that is beyond the time of
+/// every event, and the first look for old events comes with the first round of sealing.
+#[test]
+fn a_start_with_a_clock_after_the_time_of_all_events_deletes_none() {
+    each(&[0, 1], |postgres| {
+        let database = if postgres == 1 { Database::postgres() } else { Database::sqlite() };
+        let clock = Clock::of(&database, "clock");
+        let mut server = clock.on(database.server()).start();
+        let client = server.register();
+        for _ in 0..3 {
+            server.tokens(&client);
+        }
+        let sealed = || database.number("SELECT count(*) FROM events");
+        while sealed() < 3 || database.number("SELECT count(*) FROM fresh_events") > 0 {
+            thread::sleep(Duration::from_millis(200));
+        }
+        let before = sealed();
+        server.kill9();
+        clock.is_off_by(91 * 86_400);
+        server.restart();
+        thread::sleep(TWO_ROUNDS);
+        assert!(sealed() >= before, "{postgres}: {before} events were sealed, {} are left", sealed());
+        assert!(!log_of(&server).contains("their time was over"), "{postgres}");
+    });
+}
+
 /// F-18, D-10: one of two servers on PostgreSQL has a wrong clock, from its start or from a moment while it
 /// runs. Both use the database's clock. So each accepts what the other issued, and what has expired has
 /// expired for both.

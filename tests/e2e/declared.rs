@@ -20,7 +20,7 @@ const NOBODY: &str = "5f3c2d1e-0000-4000-8000-000000000001";
 const ALBUM: &str = r#"
 [[group]]
 name = "staff"
-title = "Everybody who works here"
+title = "Everyone who works here"
 wallets = ["0x2c7536E3605D9C16a7a3D7b1898e529396a65c23"]
 
 [[group]]
@@ -156,7 +156,7 @@ on_both! {
         assert_eq!((&planned["dry_run"], actions(&planned)), (&json!(true), all.map(str::to_owned).to_vec()));
         assert!(!database.is_postgres() || before == database.dump(), "a dry run writes nothing");
         let text = keeper.text(&["apply", "declared.toml", "--dry-run"]);
-        assert!(text.contains("+ group staff\n    title    Everybody who works here\n"), "{text}");
+        assert!(text.contains("+ group staff\n    title    Everyone who works here\n"), "{text}");
         assert!(text.contains("\n    access ") && text.contains("groups:guests,staff\n"), "{text}");
         assert!(text.contains("\n    secret ") && text.contains("  from the file\n"), "{text}");
 
@@ -185,7 +185,7 @@ on_both! {
         keeper.write_secret("album.secret", SECRET);
         keeper.text(&["apply", "declared.toml"]);
         let changed = ALBUM
-            .replace("Everybody who works here", "The crew")
+            .replace("Everyone who works here", "The crew")
             .replace("\"http://127.0.0.1/cb\"", "\"https://photos.example/other\"")
             .replace("access = \"groups:guests,staff\"", "access = \"nobody\"")
             .replace("See your photos", "See all your photos")
@@ -195,7 +195,7 @@ on_both! {
         keeper.write("declared.toml", &changed);
         let text = keeper.text(&["apply", "declared.toml"]);
         for line in [
-            "~ group staff\n    title  Everybody who works here → The crew\n",
+            "~ group staff\n    title  Everyone who works here → The crew\n",
             "https://photos.example/cb, http://127.0.0.1/cb → https://photos.example/cb, https://photos.example/other\n",
             "groups:guests,staff → nobody\n",
             "all → rule\n",
@@ -207,7 +207,7 @@ on_both! {
         assert!(!text.contains("group guests") && !text.contains("secret"), "{text}");
         keeper.has_nothing_to_do(&["declared.toml"]);
         let client = &keeper.json(&["client", "list"])[0];
-        assert_eq!((&client["resources"], &client["scope"]), (&Value::Null, &json!("openid profile photos.read")));
+        assert_eq!((&client["resources"], &client["scope"]), (&json!([]), &json!("openid profile photos.read")));
         assert_eq!(keeper.json(&["access", "show", "Album"])["access"], "nobody");
     }
 
@@ -361,6 +361,19 @@ on_both! {
         keeper.text(&["apply", "declared.toml"]);
         assert_eq!(members(), [format!("eip155:1:{}", by_command.address())], "the command's stays");
         keeper.has_nothing_to_do(&["declared.toml", "--prune"]);
+        // Whom a command takes out and puts back, the file put there no longer.
+        keeper.write("declared.toml", &file(&[&user], &[&there.address()]));
+        keeper.text(&["apply", "declared.toml"]);
+        for member in [&user, &there.address()] {
+            keeper.text(&["group", "remove", "staff", member]);
+            keeper.text(&["group", "add", "staff", member]);
+        }
+        keeper.write("declared.toml", &file(&[], &[]));
+        keeper.has_nothing_to_do(&["declared.toml"]);
+        assert_eq!(members().len(), 3);
+        for member in [&user, &there.address()] {
+            keeper.text(&["group", "remove", "staff", member]);
+        }
 
         keeper.write("declared.toml", &file(&[&user, NOBODY], &[]));
         let refused = keeper.run(&["apply", "declared.toml"]);
@@ -409,7 +422,7 @@ on_both! {
                 "[[group]]\nname = \"g{round}.{number}\"\n[[client]]\nname = \"C{round}.{number}\"\n\
                  redirect_uris = [\"https://c.example/{number}\"]\naccess = \"groups:g{round}.{number}\"\n"
             )).collect();
-            let changed = ALBUM.replace("Everybody who works here", &format!("Round {round}"));
+            let changed = ALBUM.replace("Everyone who works here", &format!("Round {round}"));
             keeper.write("declared.toml", &format!("{changed}{more}"));
             let servers: Vec<Server> = thread::scope(|scope| {
                 let start = || database.server().with_env("COUNTERSIGN_APPLY_FILES", "declared.toml")
@@ -565,7 +578,7 @@ const WRONG: [(&str, &str); 44] = [
     ),
     (
         "[[client]]\nname = \"a\"\nclient_secret = \"0123456789abcdef0123456789abcdef\"",
-        "3:1: client.client_secret: no secret stands in a file: write secret_file",
+        "3:1: client.client_secret: a file must not contain a secret: write secret_file",
     ),
     ("[[client]]\nname = \"a\"\nid = \"7\"", "3:6: client.id: is not a client's id"),
     ("[[client]]\nname = \"a\"\naccess = \"groups:\"", "3:10: client.access: "),
@@ -649,12 +662,13 @@ fn json_says_the_same_as_toml() {
     other.text(&["apply", "declared.toml"]);
     assert_eq!(other.export(), exported);
     for (wrong, told) in [
-        ("{\"group\": [{\"name\": \"a\",\n \"name\": \"b\"}]}", "2:2: group.name: stands here twice"),
+        ("{\"group\": [{\"name\": \"a\",\n \"name\": \"b\"}]}", "2:2: group.name: is here twice"),
         (
             "{\"group\": [{\"name\": \"a\",\n \"tile\": \"b\"}]}",
             "2:2: group.tile: there is no such field; did you mean `title`?",
         ),
         ("{\"group\": [{\"name\": null}]}", "1:21: group.name: must be a string"),
+        ("{\"group\": [],\n \"client\": [], \"group\": []}", "2:16: group: is here twice"),
         ("[]", "1:1: file: is not an object"),
         ("{\"group\": [}", "1:12: file: not JSON"),
     ] {
@@ -718,4 +732,47 @@ fn a_hundred_clients_are_made_in_a_moment() {
     println!("100 clients in {:?}", begun.elapsed());
     assert!(begun.elapsed() < Duration::from_secs(20));
     keeper.has_nothing_to_do(&["declared.toml"]);
+}
+
+/// A place in a file is not counted from its beginning, and nothing else grows with the square of what a file has.
+#[test]
+fn a_file_with_ten_thousand_mistakes_is_read_in_a_moment() {
+    let database = Database::sqlite();
+    let keeper = kept(&database);
+    let client = |number: usize| {
+        format!(
+            "[[client]]\nname = \"C{number}\"\nredirect_uris = [\"https://c.example/{number}\"]\naccess = \"groups:none{number}\"\n"
+        )
+    };
+    let took = |count: usize, line_breaks: bool| {
+        let file: String = (0..count).map(client).collect();
+        let json: Vec<_> = (0..count)
+            .map(|number| json!({"name": format!("C{number}"), "redirect_uris": ["https://c.example"], "access": "nobod"}))
+            .collect();
+        let name = if line_breaks { "many.toml" } else { "many.json" };
+        keeper.write(name, &if line_breaks { file } else { json!({"client": json}).to_string() });
+        let begun = Instant::now();
+        let ended = keeper.run(&["apply", name, "--dry-run"]);
+        assert_eq!((ended.code, ended.mistakes().len()), (Some(2), count));
+        begun.elapsed()
+    };
+    for line_breaks in [true, false] {
+        let [some, many] = [2_500, 10_000].map(|count| took(count, line_breaks));
+        println!("2,500 mistakes in {some:?}, 10,000 in {many:?}");
+        assert!(many < some * 10 + Duration::from_secs(2), "it grows with the square: {some:?}, {many:?}");
+    }
+}
+
+#[test]
+fn a_file_without_an_end_is_refused() {
+    let database = Database::sqlite();
+    let keeper = kept(&database);
+    let begun = Instant::now();
+    let endless = keeper.run(&["apply", "/dev/zero"]);
+    assert!(endless.code == Some(2) && endless.err.contains("has no end"), "{endless:?}");
+    let client = "[[client]]\nname = \"a\"\nredirect_uris = [\"https://a.example/cb\"]\n";
+    keeper.write("declared.toml", &format!("{client}secret_file = \"/dev/zero\"\n"));
+    let endless = keeper.run(&["apply", "declared.toml"]);
+    assert!(endless.code == Some(2) && endless.err.contains("client.secret_file"), "{endless:?}");
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }

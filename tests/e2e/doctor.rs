@@ -308,12 +308,12 @@ fn servers_with_other_settings_notice_each_other_and_an_untrusted_proxy_is_named
 fn a_desk_for_a_group_in_which_nobody_is_is_warned_of() {
     let server = Database::sqlite().server().with_env("COUNTERSIGN_ADMIN_GROUP", "admins").start();
     let log = String::from_utf8(server.log()).unwrap();
-    assert!(log.contains("admin_group: there is no group admins, so nobody can use the desk"), "{log}");
+    assert!(log.contains("admin_group: there is no group admins, so no one can use the desk"), "{log}");
     let setting = [("COUNTERSIGN_ADMIN_GROUP", "admins")];
     let said = || Said::by(with(doctor(&server), &setting));
     said().has("desk", "warn", "there is no group admins");
     server.database().operate(&["group", "create", "admins"]);
-    said().has("desk", "warn", "nobody is in the group admins");
+    said().has("desk", "warn", "no one is in the group admins");
     server.database().operate(&[
         "group",
         "add",
@@ -501,7 +501,7 @@ fn the_public_url_is_asked_as_applications_do_and_says_what_stands_there() {
     assert_eq!(said.states("public_url"), ["fail"], "{said:?}");
     for (more, words) in [
         (&["--answer", "301"][..], "leads elsewhere: https://elsewhere.example/"),
-        (&["--answer", "200"], "something else than JSON"),
+        (&["--answer", "200"], "does not answer with JSON"),
         (&["--answer", "404"], "answered 404"),
         (&["--unready"], "the server is not ready: the store cannot be written"),
     ] {

@@ -2,7 +2,7 @@
 //! (F-04, F-05, F-06, F-12, D-11, D-21, D-23).
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -103,16 +103,23 @@ fn f_05_whoever_does_not_read_gets_little_memory_and_is_left_within_half_a_minut
 
 /// D-21, B-079: slow heads (also of a second request), slow bodies, unrequested chunks, and silence.
 #[test]
-fn d_21_whoever_sends_slowly_is_left_within_40_seconds_and_holds_nobody_up() {
+fn d_21_whoever_sends_slowly_is_left_within_half_a_minute_and_holds_nobody_up() {
     let server = Server::sqlite();
-    let slow =
-        [Hold::Silent, Hold::Idle, Hold::SlowHead, Hold::SlowSecondHead, Hold::SlowBody, Hold::SlowChunks];
+    let slow = [
+        Hold::Silent,
+        Hold::Idle,
+        Hold::SlowHead,
+        Hold::SlowSecondHead,
+        Hold::SlowBody,
+        Hold::SlowChunkedBody,
+        Hold::SlowChunks,
+    ];
     let storm = Storm::begin(server.address, &slow.map(|hold| (hold, 40)));
-    storm.wait_for(240);
+    storm.wait_for(280);
     let client = server.register();
     let begun = Instant::now();
     let mut slowest = Duration::ZERO;
-    while begun.elapsed() < Duration::from_secs(42) {
+    while begun.elapsed() < Duration::from_secs(34) {
         let asked = Instant::now();
         server.sign_in(&client);
         slowest = slowest.max(asked.elapsed());
@@ -120,8 +127,41 @@ fn d_21_whoever_sends_slowly_is_left_within_40_seconds_and_holds_nobody_up() {
     }
     let outcome = &storm.outcome;
     println!("{outcome:?}, the slowest legitimate sign-in took {slowest:?}");
-    assert!(outcome.ended.load(Ordering::Relaxed) >= 240, "{outcome:?}");
-    assert!(outcome.longest.load(Ordering::Relaxed) <= 40_000, "{outcome:?}");
+    assert!(outcome.ended.load(Ordering::Relaxed) >= 280, "{outcome:?}");
+    // The storm looks once a second.
+    assert!(outcome.longest.load(Ordering::Relaxed) <= 32_500, "{outcome:?}");
+}
+
+/// D-21: `docs/http-api.md` says how long a body may take. The library would read on for up to 12 seconds.
+#[test]
+fn d_21_a_slow_body_is_answered_and_its_connection_closed_within_30_seconds() {
+    let server = Server::sqlite();
+    let lives = [Hold::SlowBody, Hold::SlowChunkedBody].map(|hold| {
+        let address = server.address;
+        thread::spawn(move || {
+            let begun = Instant::now();
+            let mut stream = open(address, 1, hold).unwrap();
+            stream.set_nonblocking(false).unwrap();
+            stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+            let mut answer = Vec::new();
+            while begun.elapsed() < Duration::from_secs(60) && stream.write_all(b"a").is_ok() {
+                let mut taken = [0; 4096];
+                match stream.read(&mut taken) {
+                    Ok(0) => break,
+                    Ok(count) => answer.extend_from_slice(&taken[..count]),
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                    Err(_) => break,
+                }
+            }
+            (hold, begun.elapsed(), String::from_utf8(answer).unwrap())
+        })
+    });
+    for life in lives {
+        let (hold, lived, answer) = life.join().unwrap();
+        println!("{hold:?} lived {lived:?}");
+        assert!(answer.starts_with("HTTP/1.1 408 "), "{hold:?}: {answer}");
+        assert!(lived >= Duration::from_secs(28) && lived <= Duration::from_secs(30), "{hold:?}: {lived:?}");
+    }
 }
 
 /// F-05, B-080. A shorter storm than `make storm`, which measures the guaranteed numbers. Here, the ratio
@@ -136,7 +176,8 @@ fn f_05_honest_people_are_served_in_a_storm() {
             (Hold::SlowReader, 250),
             (Hold::SlowHead, 2_000),
             (Hold::SlowSecondHead, 1_000),
-            (Hold::SlowBody, 1_000),
+            (Hold::SlowBody, 500),
+            (Hold::SlowChunkedBody, 500),
             (Hold::SlowChunks, 1_000),
             (Hold::Idle, 5_000),
             (Hold::Silent, 5_000),
@@ -150,7 +191,7 @@ fn f_05_honest_people_are_served_in_a_storm() {
     thread::sleep(Duration::from_secs(2));
     let kinds: Vec<Vec<(Hold, usize)>> = if full {
         // Each kind alone, and then all of them.
-        vec![counts[..3].to_vec(), counts[3..7].to_vec(), counts[7..].to_vec(), counts.to_vec()]
+        vec![counts[..3].to_vec(), counts[3..8].to_vec(), counts[8..].to_vec(), counts.to_vec()]
     } else {
         vec![counts.to_vec()]
     };

@@ -6,6 +6,7 @@ mod listing;
 mod sealing;
 mod secrecy;
 mod tampering;
+mod unsealable;
 
 use std::fmt::Write;
 use std::thread;
@@ -175,7 +176,7 @@ pub(crate) fn wait_until_sealed(database: &Database, checkpoints: i64) {
 
 /// Waits until something is there, for a minute at most.
 #[track_caller]
-pub(crate) fn wait_for(what: &str, is_there: impl Fn() -> bool) {
+pub(crate) fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !is_there() {
         assert!(Instant::now() < deadline, "waited a minute for {what}");

@@ -84,7 +84,8 @@ on_both! {
         let body = browser.prepare_with(&authorization, &wallet);
         let signed_in = browser.login(&body).expect(303);
         assert_eq!(signed_in.answered(), ["code", "iss"]);
-        assert_eq!(server.exchange(&client, &signed_in.answer("code").unwrap()).expect(200).field("scope"), "profile");
+        let exchanged = server.exchange(&client, &signed_in.answer("code").unwrap()).expect(200);
+        assert_eq!(exchanged.field("scope"), "openid profile offline_access", "everything that it registered");
     }
 
     /// A-082, B-030: `sub` depends only on the wallet, not on the client or on how the address is written.

@@ -131,7 +131,7 @@ on_both! {
         assert_eq!(browser.authorize(&silent).expect(302).answer("error").as_deref(), Some("login_required"));
 
         let again = logout(&mut browser, &[("id_token_hint", &gone.id), ("post_logout_redirect_uri", GOODBYE)]);
-        assert_eq!(again.expect(303).location(), GOODBYE, "nobody is signed in");
+        assert_eq!(again.expect(303).location(), GOODBYE, "no one is signed in");
         let shown = logout(&mut browser, &[("id_token_hint", &gone.id)]).expect(200);
         assert_eq!(state_of(&shown), "signed-out");
     }

@@ -168,9 +168,9 @@ on_both! {
             assert_eq!(server.refresh(&client, &tokens.refresh).expect(400).error(), "invalid_grant");
             assert_eq!(status_of_sign_in(server, &client, &wallet), 403);
         }
-        assert_eq!((&done["user"], &done["already"]), (&json!(user), &json!(false)));
+        assert_eq!((&done["who"], &done["already"]), (&json!(user), &json!(false)));
         assert_eq!((&done["sessions_ended"], &done["grants_ended"]), (&json!(1), &json!(1)));
-        assert_eq!((&done["clients_told"], &done["clients_not_told"]), (&json!([client.id]), &json!([])));
+        assert_eq!((&done["clients_to_tell"], &done["clients_not_told"]), (&json!([client.id]), &json!([])));
         let told = heard(&posts).1;
         assert_eq!((&told["sub"], &told["aud"], &told["iss"]), (&json!(user), &json!(client.id), &json!(server.public_url)));
 
@@ -199,9 +199,9 @@ on_both! {
         let (client, wallet, other) = (register(&server, &json!({})), Wallet::fresh(), Wallet::fresh());
         let (code, why) = operator.refused(&["user", "block", &wallet.address()]);
         let hint = format!("`countersign wallet block {}` keeps it out beforehand", caip10(&wallet));
-        assert_eq!((code, why), (1, format!("nobody has signed in with this wallet: {hint}")));
+        assert_eq!((code, why), (1, format!("no one has signed in with this wallet: {hint}")));
         let done = operator.json(&["wallet", "block", &wallet.address(), "--reason", "spam"]);
-        assert_eq!((&done["wallet"], &done["blocked"]), (&json!(caip10(&wallet)), &json!(true)));
+        assert_eq!(done["who"], json!(caip10(&wallet)));
         assert_eq!(status_of_sign_in(&server, &client, &wallet), 403);
         assert_eq!(status_of_sign_in(&server, &client, &other), 303);
         let listed = operator.json(&["wallet", "list", "--blocked"]);
@@ -215,7 +215,7 @@ on_both! {
         assert_eq!(operator.json(&["wallet", "list"]).as_array().map(Vec::len), Some(2));
     }
 
-    fn an_operators_sign_out_ends_sessions_and_what_does_not_outlast_them(database) {
+    fn an_operators_sign_out_ends_everything_and_keeps_offline_access_only_if_asked(database) {
         let server = database.start();
         let operator = Operator::of(&server);
         let (uri, posts) = listen(&[500, 200]);
@@ -224,12 +224,20 @@ on_both! {
         let here = sign_in(&server, &client, &wallet, "openid profile");
         let away = sign_in(&server, &client, &wallet, "openid profile offline_access");
         let user = user_of(&server, &here);
-        let done = operator.json(&["user", "sign-out", &user]);
+        let done = operator.json(&["user", "sign-out", &user, "--keep-offline"]);
         assert_eq!((&done["sessions_ended"], &done["grants_ended"]), (&json!(2), &json!(1)));
+        assert_eq!(done["offline_access"], "kept");
         assert_eq!(server.refresh(&client, &here.refresh).expect(400).error(), "invalid_grant");
         assert_eq!(server.userinfo(&here.access).status, 401);
-        server.refresh(&client, &away.refresh).expect(200);
+        let away = Tokens::of(server.refresh(&client, &away.refresh));
         heard(&posts);
+        let again = operator.text(&["user", "sign-out", &user, "--keep-offline"]);
+        assert_eq!(again, format!("user {user} is signed out: 0 sessions and 0 grants ended; offline access is kept\n"));
+        server.userinfo(&away.access).expect(200);
+        let done = operator.json(&["user", "sign-out", &user]);
+        assert_eq!((&done["grants_ended"], &done["offline_access"]), (&json!(1), &json!("ended")));
+        server.userinfo(&away.access).expect(401);
+        assert_eq!(server.refresh(&client, &away.refresh).expect(400).error(), "invalid_grant");
         let again = operator.text(&["user", "sign-out", &user]);
         assert_eq!(again, format!("user {user} is signed out: 0 sessions and 0 grants ended\n"));
         sign_in(&server, &client, &wallet, "openid profile");
@@ -243,8 +251,8 @@ on_both! {
         let tokens = sign_in(&server, &client, &wallet, "openid profile");
         let done = operator.run(&["user", "block", &wallet.address()]);
         assert_eq!(done.code, 0, "{done:?}");
-        assert!(done.out.ends_with(": 1 session and 1 grant ended, 0 clients told, 1 client not told\n"), "{done:?}");
-        assert!(done.err.contains(&format!("client {} could not be told of it: ", client.id)), "{done:?}");
+        assert!(done.out.ends_with(": 1 session and 1 grant ended, 0 clients notified, 1 client not notified\n"), "{done:?}");
+        assert!(done.err.contains(&format!("client {} could not be notified: ", client.id)), "{done:?}");
         assert!(done.err.contains("telling 1 client of it, for at most 15 s"), "{done:?}");
         assert_eq!(server.userinfo(&tokens.access).status, 401);
 
@@ -253,7 +261,7 @@ on_both! {
         operator.more.push(("COUNTERSIGN_SECRET", "b3RoZXIgc2VjcmV0IHRoYW4gdGhhdCBvZiB0aGUgc2VydmVy".to_owned()));
         let done = operator.run(&["user", "block", &wallet.address()]);
         assert_eq!(done.code, 0, "{done:?}");
-        assert!(done.err.contains("no client could be told that sign-ins ended: failed to open the signing keys: "), "{done:?}");
+        assert!(done.err.contains("no client could be notified that sign-ins ended: failed to open the signing keys: "), "{done:?}");
         assert_eq!(status_of_sign_in(&server, &client, &wallet), 403);
     }
 
@@ -268,7 +276,7 @@ on_both! {
         assert!(asked.err.contains("for good: 1 wallet, 0 memberships, 1 session, what they allowed 1 client, and"), "{asked:?}");
         assert!(asked.err.ends_with("countersign: nothing was deleted\n"), "{asked:?}");
         let done = operator.json(&["user", "delete", &wallet.address(), "--yes"]);
-        assert_eq!((&done["id"], &done["removed"]), (&json!(user), &json!(true)));
+        assert_eq!(done["id"], json!(user));
         assert_eq!(server.userinfo(&tokens.access).status, 401);
         assert_eq!(operator.refused(&["user", "show", &user]), (1, format!("there is no user {user}")));
         let tokens = sign_in(&server, &client, &wallet, "openid profile");
@@ -289,15 +297,16 @@ on_both! {
         let user = user_of(&server, &sign_in(&server, &client, &friend, "openid profile"));
         let created = operator.json(&["group", "create", "staff", "--title", "Everybody here"]);
         assert_eq!((&created["name"], &created["title"]), (&json!("staff"), &json!("Everybody here")));
+        assert_eq!(operator.json(&["client", "show", "Wiki"])["client_id"], operator.json(&["access", "show", "Wiki"])["client_id"]);
         let set = operator.run(&["access", "set", "Wiki", "groups:staff"]);
-        assert!(set.code == 0 && set.err.contains("no group of the rule has members, so nobody can sign in to Wiki"), "{set:?}");
+        assert!(set.code == 0 && set.err.contains("no group of the rule has members, so no one can sign in to Wiki"), "{set:?}");
         assert!(set.out.contains("rule     everyone (default_access)  groups:staff\n"), "{set:?}");
         for wallet in [&member, &stranger, &friend] {
             assert_eq!(status_of_sign_in(&server, &client, wallet), 403);
         }
         let added = operator.json(&["group", "add", "staff", &member.address(), &user]);
-        assert_eq!((&added[0]["wallet"], &added[0]["user"], &added[0]["added"]), (&json!(caip10(&member)), &Value::Null, &json!(true)));
-        assert_eq!((&added[1]["wallet"], &added[1]["user"], &added[1]["added"]), (&Value::Null, &json!(user), &json!(true)));
+        assert_eq!((&added[0]["who"], &added[0]["user"], &added[0]["added"]), (&json!(caip10(&member)), &Value::Null, &json!(true)));
+        assert_eq!((&added[1]["who"], &added[1]["user"], &added[1]["added"]), (&json!(user), &Value::Null, &json!(true)));
         assert_eq!([&member, &stranger, &friend].map(|wallet| status_of_sign_in(&server, &client, wallet)), [303, 403, 303]);
 
         let again = operator.text(&["group", "add", "staff", &friend.address(), &user]);
@@ -338,7 +347,7 @@ on_both! {
         let operator = Operator::of(&server);
         let client = register(&server, &json!({"client_name": "Wiki"}));
         operator.text(&["group", "create", "empty"]);
-        assert_eq!(operator.json(&["group", "delete", "empty"])["removed"], true, "it took nothing away");
+        assert_eq!(operator.json(&["group", "delete", "empty"])["name"], "empty", "it took nothing away");
         operator.text(&["group", "create", "editors"]);
         let scope = ["--scope", "wiki.edit=Edit pages", "--needs", "wiki.edit=editors"];
         operator.text(&[&["resource", "create", "https://wiki.example.com"], &scope[..]].concat());
@@ -348,17 +357,17 @@ on_both! {
         operator.text(&["group", "create", "staff"]);
         operator.text(&["group", "add", "staff", &Wallet::fresh().address()]);
         let (code, why) = operator.refused(&["group", "delete", "staff"]);
-        let force = "--force deletes it, and nobody gets anything by it any more";
+        let force = "--force deletes it, and no one gets anything through it any more";
         assert_eq!((code, why), (1, format!("staff is in use: it has 0 users and 1 wallet. {force}")));
         operator.text(&["access", "set", &client.id, "groups:staff"]);
         let (_, why) = operator.refused(&["group", "delete", "staff"]);
         assert!(why.contains(&format!("the rule of 1 client names it (Wiki ({}))", client.id)), "{why}");
         let done = operator.run(&["group", "delete", "staff", "--force"]);
         assert_eq!((done.code, done.out.as_str()), (0, "deleted staff, which had 0 users and 1 wallet\n"));
-        assert!(done.err.contains("nobody gets anything by staff any more: the rule of 1 client names it"), "{}", done.err);
+        assert!(done.err.contains("no one gets anything through staff any more: the rule of 1 client names it"), "{}", done.err);
         assert_eq!(operator.text(&["group", "list"]), "no groups\n");
         let shown = operator.run(&["access", "show", &client.id]);
-        assert!(shown.err.contains("there is no group staff: nobody gets in by it"), "{shown:?}");
+        assert!(shown.err.contains("there is no group staff, so no one gets in through it"), "{shown:?}");
         assert_eq!(status_of_sign_in(&server, &client, &Wallet::fresh()), 403);
     }
 
@@ -371,7 +380,7 @@ on_both! {
         }
         let before = operator.json(&["access", "show", "Wiki"]);
         let expected = json!({
-            "client_id": wiki.id, "client_name": "Wiki", "access": "everyone", "rule": null,
+            "client_id": wiki.id, "client_name": "Wiki", "access": "everyone",
             "default_access": "everyone", "release": "rule", "groups": [],
         });
         assert_eq!(before, expected);
@@ -383,7 +392,7 @@ on_both! {
         assert_eq!((&kept["release"], &kept["changed"]), (&json!("all"), &json!(["rule"])));
         assert_eq!(status_of_sign_in(&server, &wiki, &wallet), 403);
         let nobody = operator.run(&["access", "set", &wiki.id, "nobody"]);
-        assert!(nobody.out.ends_with("nothing changed\n") && nobody.err.contains("nobody can sign in to Wiki"), "{nobody:?}");
+        assert!(nobody.out.ends_with("nothing changed\n") && nobody.err.contains("no one can sign in to Wiki"), "{nobody:?}");
         let back = operator.json(&["access", "set", &wiki.id, "default", "--release", "rule"]);
         assert_eq!((&back["rule"], &back["release"]), (&Value::Null, &json!("rule")));
         assert_eq!(status_of_sign_in(&server, &wiki, &wallet), 303);
@@ -456,7 +465,7 @@ on_both! {
             (&["wallet", "block", NOBODY], 2, "is a user's id, and this is about wallets"),
             (&["wallet", "block", &free, "--kind", "contract"], 2, "name the chain too"),
             (&["wallet", "unblock", &free], 1, "is not blocked"),
-            (&["wallet", "list", "--after", &free], 1, "nobody has signed in with the wallet"),
+            (&["wallet", "list", "--after", &free], 1, "no one has signed in with the wallet"),
             (&["user", "list", "--group", "stafff"], 1, "there is no group stafff; did you mean staff?"),
             (&["group", "show", "zzz"], 1, "there is no group zzz: `countersign group create zzz` creates it"),
             (&["group", "add", "staf", &free], 1, "did you mean staff?"),

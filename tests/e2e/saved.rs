@@ -1,6 +1,10 @@
 //! `backup`, `restore` and `copy`: what was acknowledged is saved, what comes back is what was saved, and whatever goes
 //! wrong in between leaves things as they were.
 
+mod foreign;
+mod rights;
+mod undone;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -64,7 +68,7 @@ on_both! {
         let code = beside.browser().sign_in(&client, &wallet);
         let again = Tokens::of(beside.exchange(&client, &code).expect(200));
         assert_eq!(beside.userinfo(&again.access).expect(200).field("sub"), subject, "the same user");
-        let kinds: Vec<Value> = restored.operate(&["event", "list", "--kind", "restored"]).as_array().unwrap().clone();
+        let kinds: Vec<Value> = restored.operate(&["event", "list", "--type", "restored"]).as_array().unwrap().clone();
         assert_eq!(kinds.len(), 1, "{kinds:?}");
     }
 

@@ -85,7 +85,7 @@ fn a_person_pastes_what_they_signed_and_reads_who_wrote_it() {
     );
     let page = pasted(&strange);
     assert!(page.contains("This signature is valid."), "{page}");
-    let warning = "it names <bdi>evil.example</bdi>. Here it signs nobody in.";
+    let warning = "it names <bdi>evil.example</bdi>. It cannot sign anyone in here.";
     assert!(page.contains(warning), "{page}");
     assert!(!page.contains("<script>alert"), "A-003: the text is never used as markup");
     assert_eq!(server.database().rows(), rows, "nothing is stored");

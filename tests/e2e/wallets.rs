@@ -171,6 +171,35 @@ on_both! {
         assert_eq!(same.status, 400, "{same:?}");
     }
 
+    fn f_26_a_user_has_at_most_the_wallets_that_the_setting_allows_on_all_servers(database) {
+        let start = || database.server().with_env("COUNTERSIGN_WALLETS_PER_USER", "3").start();
+        let servers: Vec<_> = (0..if database.is_postgres() { 2 } else { 1 }).map(|_| start()).collect();
+        let server = &servers[0];
+        let (client, ann) = (server.register(), Wallet::fresh());
+        subject(server, &client, &ann);
+        let barrier = Barrier::new(8);
+        let answers: Vec<Response> = thread::scope(|scope| {
+            let race = |number: usize| {
+                let server = &servers[number % servers.len()];
+                let mut browser = server.browser();
+                let body = link_body(&mut browser, &ann, &Wallet::fresh());
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    barrier.wait();
+                    browser.send(Request::json("/account/wallets/link", &body))
+                })
+            };
+            let runners: Vec<_> = (0..8).map(race).collect();
+            runners.into_iter().map(|runner| runner.join().unwrap()).collect()
+        });
+        let (linked, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
+        assert_eq!((linked.len(), refused.len()), (2, 6));
+        let said = "this user has as many wallets as a user may have (3): unlink one first";
+        for answer in refused {
+            assert_eq!(refusal(answer), (409, said.to_owned()));
+        }
+    }
+
     fn two_users_race_for_one_wallet_and_one_wins(database) {
         let server = database.start();
         let client = server.register();

@@ -1,4 +1,4 @@
-//! `docs/conformance.md` accounts for every module in the suite's lists: a test has its name, or there is a
+//! `docs/reports/conformance.md` accounts for every module in the suite's lists: a test has its name, or there is a
 //! reason why not.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ const END: &str = "<!-- /modules -->\n";
 #[test]
 fn every_module_of_the_suite_is_a_test_of_its_name_or_has_a_reason() {
     let table: String = PLANS.iter().map(table).collect();
-    let path = project().join("docs/conformance.md");
+    let path = project().join("docs/reports/conformance.md");
     let text = fs::read_to_string(&path).unwrap();
     let (before, rest) = text.split_once(BEGIN).unwrap();
     let (_, after) = rest.split_once(END).unwrap();

@@ -41,11 +41,28 @@ impl Suite {
     /// can learn who the user is without a page.
     #[track_caller]
     pub(crate) fn let_in(&self, metadata: &Value) -> Party {
-        let made = self.server.database().let_in_for(&["openid", "profile", "email", "offline_access"]);
+        // Only the operator gives these, so they are there before the client repeats its registration.
+        let asked = self.registration(metadata);
+        let flags = [
+            ("redirect_uris", "--redirect-uri"),
+            ("post_logout_redirect_uris", "--post-logout-redirect-uri"),
+            ("contacts", "--contact"),
+            ("tos_uri", "--tos-uri"),
+            ("policy_uri", "--policy-uri"),
+        ];
+        let mut arguments = vec!["--scope", "openid profile email offline_access wallets"];
+        for (field, flag) in flags {
+            let value = &asked[field];
+            let values = value.as_array().into_iter().flatten().chain(value.is_string().then_some(value));
+            for value in values.filter_map(Value::as_str) {
+                arguments.extend([flag, value]);
+            }
+        }
+        let made = self.server.database().create_client(&arguments);
         let token = made["registration_access_token"].as_str().unwrap();
         let path = format!("/oauth/clients/{}", made["client_id"].as_str().unwrap());
         let update = Request::new("PUT", &path).bearer(token);
-        let body = self.registration(metadata).to_string();
+        let body = asked.to_string();
         let mut registration = self.site.send(&update.typed("application/json", body)).expect(200).json();
         registration["client_secret"] = made["client_secret"].clone();
         Party::of(registration, None)

@@ -4,8 +4,11 @@
 """
 
 import ast
+import configparser
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -45,7 +48,35 @@ def variables(text):
     return [value for _, value in pairs]
 
 
-READERS = {".conf": apache, ".py": python, ".toml": tomllib.loads, ".yaml": yaml.safe_load, ".env": variables}
+def shell(text):
+    """The words of one command."""
+    words = shlex.split(text.replace("\\\n", " "))
+    assert all(word.strip() for word in words), words
+    return words
+
+
+def sections(text):
+    read = configparser.ConfigParser(interpolation=None)
+    read.read_string(text)
+    return {name: dict(read[name]) for name in read.sections()}
+
+
+def javascript(text):
+    """The strings of a script that Node.js can parse."""
+    subprocess.run(["node", "--check", "-"], input=text, check=True, capture_output=True, text=True)
+    return [string for _, string in re.findall(r"""(["'])(.*?)\1""", text)]
+
+
+READERS = {
+    ".conf": apache,
+    ".env": variables,
+    ".ini": sections,
+    ".js": javascript,
+    ".py": python,
+    ".sh": shell,
+    ".toml": tomllib.loads,
+    ".yaml": yaml.safe_load,
+}
 
 
 def main():

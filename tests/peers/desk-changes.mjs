@@ -260,7 +260,7 @@ export const CHANGES = [
     async prepare() {
       await manage("POST", "/keys/rotate", { now: true });
       const { items } = await manage("POST", "/keys/rotate", {});
-      const kid = items.find(({ state }) => state === "next").kid;
+      const kid = items.find(({ state }) => state === "announced").kid;
       return { page: "/keys", about: kid, meanwhile: () => manage("POST", `/keys/${part(kid)}/withdraw`) };
     },
   },

@@ -141,10 +141,10 @@ await check("on paper there is the part in view, unfolded, and nothing to click"
   await page.emulateMedia({ media: "print" });
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   assert.deepEqual(await seen(page), ["step-5-token"]);
-  assert.ok(await page.getByText("nobody has answered the device yet").first().isVisible());
+  assert.ok(await page.getByText("no one has answered the device yet").first().isVisible());
   for (const selector of ["#contents", ".part:target .try-out", ".more"]) assert.ok(!(await page.locator(selector).isVisible()), selector);
   await page.evaluate(() => dispatchEvent(new Event("afterprint")));
-  assert.ok(!(await page.getByText("nobody has answered the device yet").first().isVisible()));
+  assert.ok(!(await page.getByText("no one has answered the device yet").first().isVisible()));
   await page.context().close();
 });
 

@@ -289,7 +289,7 @@ await check("the page is accessible and fits, at the start and with everything s
   const page = await developer({ width: 320 });
   await judgeLooks(page, "playground-start", { widths: WIDTHS, picture });
   await page.setViewportSize({ width: 320, height: 900 });
-  await goWrong(page, "register", "unknown_scope");
+  await goWrong(page, "register", "bad_redirect_uri");
   await noticed(page, "register");
   await withCode(page);
   await page.locator("#run-rest").click();

@@ -237,6 +237,27 @@ impl Database {
         files.iter().filter(|file| file.exists()).flat_map(|file| fs::read(file).unwrap()).collect()
     }
 
+    /// Every row of every table as text in lower case, by table. Ids have no hyphens.
+    pub fn texts(&self) -> BTreeMap<String, Vec<String>> {
+        let texts = |table: String| {
+            let row = self.row_of(&table);
+            let rows = self.words(&format!("SELECT {row} AS word FROM {table} t")).into_iter();
+            let rows = rows.map(|row| row.to_lowercase().replace('-', "")).collect();
+            (table, rows)
+        };
+        self.tables().into_iter().map(texts).collect()
+    }
+
+    /// What writes a row of a table `t` as text, in a query.
+    pub fn row_of(&self, table: &str) -> String {
+        if self.is_postgres() {
+            return r"replace(t::text, E'\n', ' ')".to_owned();
+        }
+        let columns = self.words(&format!("SELECT name AS word FROM pragma_table_info('{table}')"));
+        let columns: Vec<_> = columns.iter().map(|column| format!("quote(\"{column}\")")).collect();
+        columns.join(" || ' ' || ")
+    }
+
     fn tables(&self) -> Vec<String> {
         self.words(match self.0.store {
             Store::Sqlite => "SELECT name AS word FROM sqlite_master WHERE type = 'table' ORDER BY name",

@@ -100,7 +100,8 @@ impl Provider {
             "grant_types": ["authorization_code", "refresh_token"],
             "response_types": ["code"],
             "contacts": ["certification@client.example"],
-            "scope": self.list("scopes_supported").into_iter().collect::<Vec<_>>().join(" "),
+            // `wallets` is ours, and is not advertised.
+            "scope": self.list("scopes_supported").into_iter().chain(["wallets"]).collect::<Vec<_>>().join(" "),
             "token_endpoint_auth_method": "client_secret_basic",
         });
         for (name, value) in metadata.as_object().into_iter().flatten() {

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::clock;
 use crate::database::Database;
 use crate::site::Site;
 
@@ -25,6 +26,8 @@ static NEXT_PORT: AtomicU16 = AtomicU16::new(0);
 pub struct Settings {
     database: Database,
     environment: Vec<(String, String)>,
+    /// How many seconds its clock is off.
+    clock: i64,
     public_url: Option<String>,
     /// Shell commands to run before the server, such as limits and ignored signals.
     before: Option<String>,
@@ -48,6 +51,7 @@ impl Settings {
         Self {
             database: database.clone(),
             environment: Vec::new(),
+            clock: 0,
             public_url: None,
             before: None,
             program: binary(),
@@ -124,6 +128,11 @@ impl Server {
         self.settings.clone().with_public_url(&self.site.public_url).start()
     }
 
+    /// From its next start on, the server's clock is off by so many seconds.
+    pub fn set_clock(&mut self, seconds: i64) {
+        self.settings.clock = seconds;
+    }
+
     /// The server's address, which can be moved to other threads.
     pub fn site(&self) -> Site {
         self.site.clone()
@@ -169,6 +178,7 @@ impl Server {
             command.env("COUNTERSIGN_SECRET", OPERATOR_SECRET);
         }
         command.envs(self.settings.environment.iter().cloned());
+        command.envs(clock::off_by(self.settings.clock));
         let input = match &self.settings.socket {
             None => Stdio::null(),
             Some(kept) => OwnedFd::from(kept.try_clone().unwrap()).into(),

@@ -23,6 +23,8 @@ pub enum Hold {
     SlowSecondHead,
     /// It sends the body byte by byte.
     SlowBody,
+    /// It sends a body without a length, byte by byte.
+    SlowChunkedBody,
     /// It sends an unrequested chunked body byte by byte.
     SlowChunks,
     /// It requests a long response again and again, and reads nothing.
@@ -36,12 +38,13 @@ pub enum Hold {
 }
 
 /// All ways to hold a connection.
-pub const HOLDS: [Hold; 10] = [
+pub const HOLDS: [Hold; 11] = [
     Hold::Silent,
     Hold::Idle,
     Hold::SlowHead,
     Hold::SlowSecondHead,
     Hold::SlowBody,
+    Hold::SlowChunkedBody,
     Hold::SlowChunks,
     Hold::NoReader,
     Hold::SlowReader,
@@ -166,6 +169,9 @@ pub fn open(address: SocketAddr, number: u32, hold: Hold) -> std::io::Result<Tcp
         Hold::SlowBody => {
             b"POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 5000\r\n\r\na="
         }
+        Hold::SlowChunkedBody => {
+            b"POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\na="
+        }
         Hold::SlowChunks => b"POST /oauth/jwks HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\na",
         Hold::NoReader | Hold::SlowReader | Hold::Pipeline => b"",
     };
@@ -179,9 +185,11 @@ impl Held {
         let Some(stream) = &mut self.stream else { return false };
         let said = match self.hold {
             Hold::Silent | Hold::Idle => Ok(()),
-            Hold::SlowHead | Hold::SlowSecondHead | Hold::SlowBody | Hold::SlowChunks => {
-                stream.write_all(b"a")
-            }
+            Hold::SlowHead
+            | Hold::SlowSecondHead
+            | Hold::SlowBody
+            | Hold::SlowChunkedBody
+            | Hold::SlowChunks => stream.write_all(b"a"),
             Hold::NoReader => {
                 ask(stream, &b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20))
             }
@@ -204,6 +212,7 @@ impl Held {
             | Hold::SlowHead
             | Hold::SlowSecondHead
             | Hold::SlowBody
+            | Hold::SlowChunkedBody
             | Hold::SlowChunks
             | Hold::Flood => read_all(stream),
         }

@@ -80,7 +80,7 @@ fn stop(server: &mut Server) {
 impl Life<'_> {
     fn live(&self) -> Value {
         let [ann, second, bob, carol, dave] = [ANN, ANNS_SECOND, BOB, CAROL, DAVE].map(Wallet::from_seed);
-        self.operate(&["group", "create", "staff", "--title", "Everybody who works here"]);
+        self.operate(&["group", "create", "staff", "--title", "Everyone who works here"]);
         self.operate(&["group", "add", "staff", &caip10(&bob)]);
         let scopes = [
             "--scope",

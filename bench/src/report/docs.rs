@@ -1,5 +1,5 @@
-//! Writes `docs/performance.md` and its plots. The text is in `bench/performance.md`; no number is written by
-//! hand.
+//! Writes `docs/reports/performance.md` and its plots. The text is in `bench/performance.md`; no number is
+//! written by hand.
 
 use std::fs;
 use std::io;

@@ -49,7 +49,7 @@ impl DemoWallet {
     /// Signs a text with `personal_sign`: 65 bytes in hex after `0x`, with recovery byte 27 or 28.
     pub fn sign(&self, text: &str) -> String {
         let (scalars, recovery) = self.key.sign_prehash_recoverable(&personal_sign_digest(text.as_bytes()));
-        // The second bit of the recovery id would mean that r was reduced, which nobody can bring about.
+        // The second bit of the recovery id would mean that r was reduced, which cannot be brought about.
         let recovery = 27 + u8::from(recovery.is_y_odd());
         format!("0x{}{recovery:02x}", hex::encode(scalars.to_bytes()))
     }

@@ -8,9 +8,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::claims::Claims;
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_ports::{JwsReader, JwsRejected, ReadJws};
+use countersign_strict_json as strict_json;
 use serde_json::{Map, Value};
 
-use crate::strict_json;
 use keys::{Algorithm, PublicKey};
 
 /// The longest accepted JWS, in bytes.

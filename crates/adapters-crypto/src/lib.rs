@@ -10,7 +10,6 @@ pub mod entropy;
 pub mod jws_reader;
 pub mod secret;
 pub mod signer;
-mod strict_json;
 pub mod wallet;
 
 pub use clock::SystemClock;
@@ -19,7 +18,7 @@ pub use entropy::OsEntropy;
 pub use jws_reader::JosekitReader;
 pub use secret::{EpochSecret, OperatorSecret, SecretRejected};
 pub use signer::{
-    CheckpointKeys, JosekitSigner, KeyChange, KeyError, KeyEvents, KeyTimes, SigningKey, forget_old_keys,
+    CheckpointReader, JosekitSigner, KeyChange, KeyError, KeyEvents, KeyTimes, SigningKey, forget_old_keys,
     load_or_create, make_due_keys, make_key,
 };
 pub use wallet::{

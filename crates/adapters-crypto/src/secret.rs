@@ -8,6 +8,7 @@ use std::fmt;
 use base64::alphabet::URL_SAFE;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, URL_SAFE_NO_PAD};
 use base64::engine::{DecodePaddingMode, Engine};
+use countersign_domain::checkpoint::RecordKey;
 use countersign_domain::id::EpochId;
 use countersign_ports::{Entropy, EntropyExt};
 use hkdf::Hkdf;
@@ -17,8 +18,11 @@ use sha2::Sha256;
 pub const MIN_SECRET_BYTES: usize = 32;
 
 /// Among 32 random bytes about 30 are different. This check refuses zeros, and one or two letters repeated.
-/// Other made-up secrets cannot be told from random ones.
+/// Other made-up secrets look like random ones.
 const MIN_DIFFERENT: usize = 5;
+
+/// The purpose of the key of the record. With another text, no checkpoint would be the server's any more.
+const RECORD_PURPOSE: &str = "countersign record of events, HMAC-SHA-256, version 1";
 
 /// The longest key that HKDF-SHA256 can derive.
 const MAX_DERIVED_BYTES: usize = 255 * 32;
@@ -82,6 +86,11 @@ impl OperatorSecret {
             .expand(purpose.as_bytes(), &mut key)
             .expect("HKDF-SHA256 gives up to 8,160 bytes");
         key
+    }
+
+    /// Derives the key of the record. It is that of every epoch: a record goes on after a restore.
+    pub fn record_key(&self) -> RecordKey {
+        RecordKey::new(self.derive(RECORD_PURPOSE))
     }
 }
 

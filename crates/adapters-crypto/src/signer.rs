@@ -5,7 +5,8 @@
 //! that a token says about itself decides how it is read. Access tokens are recognized by their stored hash.
 //! ID tokens that come back are verified with the one key that belongs to their header.
 
-mod checkpoint_keys;
+mod checkpoint;
+mod checkpoint_reader;
 mod header;
 mod keys;
 mod payload;
@@ -18,22 +19,23 @@ use std::sync::{Arc, PoisonError, RwLock};
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use countersign_domain::checkpoint::Checkpoint;
+use countersign_domain::checkpoint::{CheckpointClaims, RecordKey, SignedCheckpoint};
 use countersign_domain::id_token::{IdTokenClaims, IdTokenRead, LogoutClaims};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::token::{AccessClaims, AccessTokenRead};
 use countersign_ports::{
-    CheckpointRead, KeyStore, PublicKeys, SecurityEventClaims, SignerError, TokenSigner,
+    CheckpointProof, CheckpointRead, KeyStore, PublicKeys, SecurityEventClaims, SignerError, TokenSigner,
 };
 use serde::Serialize;
 use time::OffsetDateTime;
 
 use crate::OperatorSecret;
+use checkpoint::Parsed;
 use header::TokenType;
-use payload::{AccessPayload, CheckpointPayload, IdPayload, LogoutPayload, SecurityEventPayload};
-use ring::Ring;
+use payload::{AccessPayload, IdPayload, LogoutPayload, SecurityEventPayload};
+use ring::{OpenKey, Ring};
 
-pub use checkpoint_keys::CheckpointKeys;
+pub use checkpoint_reader::CheckpointReader;
 pub use keys::{KeyError, KeyTimes, SigningKey};
 pub use ring::KeyChange;
 pub use rotation::{KeyEvents, forget_old_keys, load_or_create, make_due_keys, make_key};
@@ -87,16 +89,28 @@ impl JosekitSigner {
         algorithm: SigningAlgorithm,
         payload: &impl Serialize,
     ) -> Result<String, SignerError> {
+        let payload = serde_json::to_vec(payload).map_err(failed)?;
+        self.sign_with(typ, algorithm, |_| Ok(payload), |signature| signature)
+    }
+
+    /// Signs a payload that depends on the key, with a signature that is written in another form.
+    fn sign_with(
+        &self,
+        typ: TokenType,
+        algorithm: SigningAlgorithm,
+        payload: impl FnOnce(&OpenKey) -> Result<Vec<u8>, SignerError>,
+        written: impl FnOnce(Vec<u8>) -> Vec<u8>,
+    ) -> Result<String, SignerError> {
         let ring = self.ring();
         let key = ring
             .active(algorithm)
             .ok_or_else(|| SignerError::Failed(format!("there is no key for {}", algorithm.name()).into()))?;
-        let payload = serde_json::to_vec(payload).map_err(failed)?;
+        let payload = payload(key)?;
         let header = key.header(typ);
         let mut token = String::with_capacity(header.len() + payload.len() * 4 / 3 + 400);
         token.push_str(header);
         URL_SAFE_NO_PAD.encode_string(payload, &mut token);
-        let signature = key.sign(token.as_bytes()).map_err(failed)?;
+        let signature = written(key.sign(token.as_bytes()).map_err(failed)?);
         token.push('.');
         URL_SAFE_NO_PAD.encode_string(signature, &mut token);
         Ok(token)
@@ -125,8 +139,20 @@ impl TokenSigner for JosekitSigner {
         self.sign(TokenType::Logout, algorithm, &LogoutPayload::of(claims))
     }
 
-    async fn sign_checkpoint(&self, checkpoint: &Checkpoint) -> Result<String, SignerError> {
-        self.sign(TokenType::Checkpoint, ACCESS_ALGORITHM, &CheckpointPayload::of(checkpoint))
+    async fn sign_checkpoint(
+        &self,
+        claims: &CheckpointClaims,
+        after: Option<&SignedCheckpoint>,
+        record: &RecordKey,
+    ) -> Result<String, SignerError> {
+        let after = after.and_then(|after| Parsed::of(&after.jws));
+        let payload = |key: &OpenKey| {
+            let header = key.header(TokenType::Checkpoint);
+            let is_known = after.as_ref().is_some_and(|after| after.has_mac() && after.kid == key.kid());
+            let jwk = (!is_known).then(|| key.jwk());
+            checkpoint::payload(claims, jwk, header, record).map_err(failed)
+        };
+        self.sign_with(TokenType::Checkpoint, ACCESS_ALGORITHM, payload, checkpoint::low)
     }
 
     async fn sign_security_event(&self, claims: &SecurityEventClaims) -> Result<String, SignerError> {
@@ -160,16 +186,19 @@ impl TokenSigner for JosekitSigner {
         payload::read_id(&URL_SAFE_NO_PAD.decode(payload).ok()?)
     }
 
-    fn read_checkpoint(&self, jws: &str) -> Option<CheckpointRead> {
-        let checkpoint = checkpoint_keys::unverified(jws)?;
-        let (signed, signature) = jws.rsplit_once('.')?;
+    fn read_checkpoint(&self, jws: &str, record: &RecordKey) -> Option<CheckpointRead> {
+        let parsed = Parsed::of(jws)?;
         let ring = self.ring();
-        let mut keys = ring.published();
-        let Some(key) = keys.find(|key| jws.starts_with(key.header(TokenType::Checkpoint))) else {
-            return Some(CheckpointRead::KeyGone(checkpoint));
+        let key = ring.published().find(|key| jws.starts_with(key.header(TokenType::Checkpoint)));
+        if key.is_some_and(|key| !key.verifies(parsed.signed.as_bytes(), &parsed.signature)) {
+            return None;
+        }
+        // A key that came with MACs signed no checkpoint without one, so this one is forged.
+        let signed_by = match key {
+            Some(key) if parsed.has_mac() || !key.comes_with_macs() => CheckpointProof::PublishedKey,
+            Some(_) | None => CheckpointProof::Nothing,
         };
-        let is_signed = key.verifies(signed.as_bytes(), &URL_SAFE_NO_PAD.decode(signature).ok()?);
-        is_signed.then_some(CheckpointRead::Verified(checkpoint))
+        parsed.judge(Some(record), signed_by)
     }
 
     fn public_keys(&self) -> PublicKeys {

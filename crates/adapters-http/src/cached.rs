@@ -45,11 +45,11 @@ enum What {
 /// What is known about one URL. Only the caller that holds the lock fetches.
 #[derive(Default)]
 struct Slot {
-    known: Turn<Option<Known>>,
+    known: Turn<Option<CachedAnswer>>,
 }
 
 #[derive(Clone)]
-struct Known {
+struct CachedAnswer {
     answer: Result<Fetched, FetchError>,
     /// A failed fetch does not replace a document that is still fresh.
     good_until: Instant,
@@ -57,7 +57,7 @@ struct Known {
     asked_anew_at: Option<Instant>,
 }
 
-impl Known {
+impl CachedAnswer {
     /// Can this answer be used without fetching?
     fn will_do(&self, anew: bool, now: Instant) -> bool {
         let was_asked_just_now = self.asked_anew_at.is_some_and(|asked_at| now < asked_at + ANEW_AFTER);
@@ -91,7 +91,7 @@ impl CachedDocuments {
         {
             // The fresh fetch failed, so the earlier answer stays in use.
             Some(known) => known.asked_anew_at = asked_anew_at,
-            None => *known = Some(Known { answer, good_until: now + age, asked_anew_at }),
+            None => *known = Some(CachedAnswer { answer, good_until: now + age, asked_anew_at }),
         }
         known.as_ref().map_or(Err(FetchError::Unreachable), |known| known.answer.clone())
     }

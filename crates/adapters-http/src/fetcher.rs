@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use countersign_outbound::{Gate, Kind, Late, OutOfReach, Reach, agent};
+use countersign_outbound::{AddressKind, Gate, Late, OutOfReach, Reach, agent};
 use countersign_ports::{FetchError, Fetched, Fetcher, Post, Posted};
 use ureq::http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
 use ureq::http::{HeaderMap, HeaderName, Response};
@@ -29,12 +29,13 @@ const MAX_URL: usize = 2_048;
 #[derive(Debug)]
 pub struct HttpFetcher {
     agent: Agent,
-    /// Keeps connections, because whoever gets events gets many.
+    /// Keeps connections, because a receiver of events gets many.
     pusher: Agent,
     documents: Gate,
     keys: Gate,
     notices: Gate,
     pushes: Gate,
+    reach: Reach,
     allow_loopback: bool,
 }
 
@@ -47,7 +48,28 @@ impl HttpFetcher {
         let gate = || Gate::new(IN_FLIGHT, TOTAL);
         let pusher = agent(reach, CONNECT, IN_FLIGHT);
         let (documents, keys, notices, pushes) = (gate(), gate(), gate(), gate());
-        Self { agent: agent(reach, CONNECT, 0), pusher, documents, keys, notices, pushes, allow_loopback }
+        Self {
+            agent: agent(reach, CONNECT, 0),
+            pusher,
+            documents,
+            keys,
+            notices,
+            pushes,
+            reach,
+            allow_loopback,
+        }
+    }
+
+    /// Can a request to this URL ever leave? Addresses that must not be contacted, and this machine unless it may be,
+    /// are seen here. Where a name leads is seen when it is asked for.
+    pub fn may_contact(&self, url: &str) -> bool {
+        let Ok(url) = self.judge(url) else { return false };
+        match url.host() {
+            Some(Host::Ipv4(address)) => self.reach.includes(address.into()),
+            Some(Host::Ipv6(address)) => self.reach.includes(address.into()),
+            Some(Host::Domain(name)) => self.allow_loopback || !is_this_machine(name),
+            None => false,
+        }
     }
 
     /// Parses and checks a URL: https, or http on this machine if that is allowed, with neither user nor
@@ -57,11 +79,11 @@ impl HttpFetcher {
         let url = url.ok_or(FetchError::Url)?;
         let is_bare = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
         let kind = match url.host().ok_or(FetchError::Url)? {
-            Host::Ipv4(address) => Some(Kind::of(address.into())),
-            Host::Ipv6(address) => Some(Kind::of(address.into())),
+            Host::Ipv4(address) => Some(AddressKind::of(address.into())),
+            Host::Ipv6(address) => Some(AddressKind::of(address.into())),
             Host::Domain(_) => None,
         };
-        let is_here = kind == Some(Kind::Loopback) || url.host_str() == Some("localhost");
+        let is_here = kind == Some(AddressKind::Loopback) || url.host_str() == Some("localhost");
         let is_good = is_bare
             && match url.scheme() {
                 "https" => true,
@@ -105,6 +127,12 @@ impl HttpFetcher {
             })
         })
     }
+}
+
+/// Is this a name of this machine, on every machine?
+fn is_this_machine(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    name == "localhost" || name.ends_with(".localhost")
 }
 
 #[async_trait]

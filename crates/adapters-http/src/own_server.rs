@@ -52,7 +52,7 @@ pub enum NoAnswer {
     /// Nothing listens there, or the connection broke.
     #[error("no connection")]
     Connection(#[source] io::Error),
-    /// The certificate is for another name, has expired, or is from somebody who is not trusted.
+    /// The certificate is for another name, has expired, or is from an untrusted issuer.
     #[error("its certificate is not accepted: {0}")]
     Certificate(String),
     /// It took too long.

@@ -5,16 +5,16 @@
 //! - A thread takes everything that is waiting in a line, carries it out as one statement over arrays, in one
 //!   commit, and then answers each caller. There is no timer: a command that comes alone is carried out at
 //!   once, and those that come in the meantime share the next statement. Lines take turns.
-//! - No two commands of running batches are about the same thing ([`Batched::keys`]). The later one waits for
+//! - No two commands of running batches are about the same thing ([`Batched::keys`](crate::batched::Batched::keys)). The later one waits for
 //!   a later batch.
-//! - A batch never waits for a row that somebody else has locked: it leaves the commands alone that need the
-//!   row. Those commands, and those that a guard refuses, are carried out one by one by the single operation,
-//!   which waits, checks the guard again, and says why it refuses. The same goes for all commands of a batch
-//!   that failed. That is safe because a repeated command is recognized.
-//! - A batch that needs a table which somebody else has locked waits a moment, and comes again after the batches
-//!   of other lines. So a locked table does not keep the threads from what does not need it.
-//! - Dropping the future of a command does not stop it. The caller of a command that waited too long has been
-//!   told that storage is unavailable, and the command is no longer started.
+//! - A batch never waits for a row that another session has locked: it leaves the commands alone that need
+//!   the row. Those commands, and those that a guard refuses, are carried out one by one by the single
+//!   operation, which waits, checks the guard again, and says why it refuses. The same goes for all commands
+//!   of a batch that failed. That is safe because a repeated command is recognized.
+//! - A batch that needs a table which another session has locked waits a moment, and comes again after the
+//!   batches of other lines. So a locked table does not keep the threads from what does not need it.
+//! - Dropping the future of a command does not stop it. The caller of a command that waited too long has got
+//!   the error that storage is unavailable, and the command is no longer started.
 
 mod line;
 mod threads;
@@ -22,16 +22,13 @@ mod threads;
 use std::io;
 use std::sync::Arc;
 
+use crate::connect::pool::Pool;
+use crate::options::{PgOptions, SINGLES};
+use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, LivesOn};
+use crate::together::standing::{AnythingBlocked, FindGroups, FindStanding};
 use countersign_ports::{
     CompleteLogin, RedeemCode, RegisterClient, RevokeGrant, RevokeToken, RotateRefresh, SpendProof,
 };
-use diesel::PgConnection;
-
-use crate::error::OpResult;
-use crate::options::PgOptions;
-use crate::pool::Pool;
-use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, LivesOn};
-use crate::together::standing::{AnythingBlocked, FindGroups, FindStanding};
 
 use line::Line;
 use threads::Threads;
@@ -41,25 +38,6 @@ const BATCH: usize = 128;
 
 /// How many commands of a kind wait for each of its running batches before another batch starts beside them.
 const CROWD: usize = 24;
-
-/// How many threads carry out commands one by one. They may have to wait for locks.
-pub(crate) const SINGLES: usize = 2;
-
-/// A kind of operation that can be carried out for many commands at once.
-pub(crate) trait Batched: Send + Sync + Sized + 'static {
-    /// What one command results in.
-    type Outcome: Send + 'static;
-
-    /// No two commands of one batch may have one of these in common.
-    fn keys(&self) -> impl IntoIterator<Item = u128> + Clone;
-
-    /// Carries out all of them as one statement. Returns an outcome for each, in their order; `None` for
-    /// those that the statement left alone.
-    fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<Self::Outcome>>>;
-
-    /// Carries out this one by itself.
-    fn alone(&self, connection: &mut PgConnection) -> OpResult<Self::Outcome>;
-}
 
 /// A line for each kind of operation.
 pub(crate) struct Batches {

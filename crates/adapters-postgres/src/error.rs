@@ -3,21 +3,39 @@
 use std::sync::Arc;
 
 use countersign_ports::StoreError;
+use countersign_sql::SqlError;
 use diesel::result::DatabaseErrorKind;
+
+/// No connection could be opened.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The URL is not one for PostgreSQL.
+    #[error("database URL must start with postgres:// or postgresql://")]
+    NotPostgres,
+    /// The server does not answer, or refuses. The reason is libpq's, without anything that it quotes.
+    #[error("PostgreSQL refuses the connection: {0}")]
+    Refused(String),
+    /// The URL's `pooler` has an unknown value.
+    #[error("pooler in the database URL must be session or transaction")]
+    NoSuchPooler,
+    /// Two connections share one session, and the URL does not say to expect that.
+    #[error(
+        "a pooler lends out each session for one transaction; add pooler=transaction to the parameters of the database \
+         URL (after ? or &), or set the pooler to sessions (docs/scaling.md)"
+    )]
+    SharedSession,
+    /// The server's defaults are not safe, and the pooler would lose our settings.
+    #[error(
+        "with pooler=transaction the role must have safe defaults: ALTER ROLE ... SET synchronous_commit = on, and SET \
+         default_transaction_isolation = 'read committed' (docs/scaling.md)"
+    )]
+    UnsafeDefaults,
+}
 
 /// An operation failed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum OpError {
-    /// The database reports an error.
-    #[error(transparent)]
-    Database(diesel::result::Error),
-    /// A row is impossible.
-    #[error(transparent)]
-    Corrupt(StoreError),
-    /// Somebody else took the proposal that this carries out. Nothing was changed.
-    #[error("proposal is no longer this signature's, so nothing was changed")]
-    ProposalTakenAway,
-}
+#[error(transparent)]
+pub(crate) struct OpError(#[from] SqlError);
 
 /// The result of an operation.
 pub(crate) type OpResult<T> = Result<T, OpError>;
@@ -40,7 +58,7 @@ impl OpError {
     pub(crate) fn is_about_the_connection(&self) -> bool {
         use DatabaseErrorKind::{ClosedConnection, ReadOnlyTransaction, UnableToSendCommand};
         use diesel::result::Error::{BrokenTransactionManager, DatabaseError, RollbackErrorOnCommit};
-        let Self::Database(error) = self else { return false };
+        let SqlError::Query(error) = &self.0 else { return false };
         // If a transaction could be neither committed nor rolled back, the reason is in the commit.
         let error = if let RollbackErrorOnCommit { commit_error, .. } = error { commit_error } else { error };
         matches!(
@@ -50,8 +68,8 @@ impl OpError {
         )
     }
 
-    /// Does somebody else hold a lock that the statement needs? It waited a moment and did nothing, so it can
-    /// be tried again.
+    /// Does another session hold a lock that the statement needs? It waited a moment and did nothing, so it
+    /// can be tried again.
     pub(crate) fn is_locked_out(&self) -> bool {
         self.says(&[LOCKED_OUT])
     }
@@ -64,13 +82,15 @@ impl OpError {
     /// Did another operation create the same key in the meantime?
     pub(crate) const fn is_taken_key(&self) -> bool {
         use diesel::result::Error::DatabaseError;
-        matches!(self, Self::Database(DatabaseError(DatabaseErrorKind::UniqueViolation, _)))
+        matches!(self.0, SqlError::Query(DatabaseError(DatabaseErrorKind::UniqueViolation, _)))
     }
 
     /// Does the server's message contain one of these? Diesel does not pass on the SQLSTATE, so the words
     /// must do.
     fn says(&self, words: &[&str]) -> bool {
-        let Self::Database(diesel::result::Error::DatabaseError(_, information)) = self else { return false };
+        let SqlError::Query(diesel::result::Error::DatabaseError(_, information)) = &self.0 else {
+            return false;
+        };
         words.iter().any(|words| information.message().contains(words))
     }
 }
@@ -102,24 +122,18 @@ impl Shared {
 
 impl From<diesel::result::Error> for OpError {
     fn from(error: diesel::result::Error) -> Self {
-        Self::Database(error)
-    }
-}
-
-impl From<StoreError> for OpError {
-    fn from(error: StoreError) -> Self {
-        Self::Corrupt(error)
+        Self(error.into())
     }
 }
 
 impl From<OpError> for StoreError {
     fn from(error: OpError) -> Self {
         let unavailable = error.is_outage() || error.says(&["deadlock detected"]);
-        match error {
-            OpError::Corrupt(error) => error,
-            error @ OpError::ProposalTakenAway => Self::Failed(error.into()),
-            OpError::Database(error) if unavailable => Self::Unavailable(error.into()),
-            OpError::Database(error) => Self::Failed(error.into()),
+        match error.0 {
+            SqlError::Corrupt { table, column, row } => Self::Corrupt { table, column, row },
+            error @ (SqlError::ProposalTakenAway | SqlError::EventThere) => Self::Failed(error.into()),
+            SqlError::Query(error) if unavailable => Self::Unavailable(error.into()),
+            SqlError::Query(error) => Self::Failed(error.into()),
         }
     }
 }

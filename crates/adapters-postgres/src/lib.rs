@@ -9,33 +9,29 @@
 //!
 //! Statements block. Batches run on a few threads of their own, everything else on the runtime's threads for
 //! blocking work, never more at once than the pool has connections. `pool.rs` says what happens while the
-//! server is away.
+//! server is away, and `connections.rs` who opens and closes connections.
 //!
 //! Any number of processes can use one database: nothing is kept in memory.
 
 mod archive;
 mod batch;
-mod connection;
+mod batched;
+mod connect;
 mod error;
-mod examine;
-mod look;
-mod migrate;
 mod ops;
 mod options;
-mod pool;
-mod pooling;
 mod rows;
-mod schema;
+mod setup;
 mod statement;
 mod store;
 mod together;
 
 pub use archive::{PgArchive, PgTarget};
-pub use connection::ConnectError;
-pub use examine::{Examined, examine};
-pub use look::{Found, look};
-pub use migrate::{MigrateError, migrate, revert_all};
+pub use error::ConnectError;
 pub use options::PgOptions;
+pub use setup::examine::{Examined, examine};
+pub use setup::look::{Found, look};
+pub use setup::migrate::{MigrateError, migrate, revert_all};
 pub use store::PgStorage;
 
 #[cfg(test)]

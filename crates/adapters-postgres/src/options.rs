@@ -13,9 +13,9 @@ pub struct PgOptions {
     pub readers: usize,
     /// How many operations can run or wait. One more is refused as overloaded.
     pub queue: usize,
-    /// How long an operation can take before its caller is told that storage is unavailable.
+    /// How long an operation can take before its caller gets the error that storage is unavailable.
     pub patience: Duration,
-    /// How long a statement waits for a lock of somebody else before it lets others use its connection. It is
+    /// How long a statement waits for another session's lock before it lets others use its connection. It is
     /// tried again for as long as the operation can take. With `pooler=transaction`, a setting of the role
     /// takes its place.
     pub lock_patience: Duration,
@@ -33,3 +33,6 @@ impl Default for PgOptions {
         }
     }
 }
+
+/// How many threads carry out commands one by one. They may have to wait for locks.
+pub(crate) const SINGLES: usize = 2;

@@ -1,10 +1,8 @@
 //! Statements for PostgreSQL.
-//!
-//! Diesel prepares such a statement once for each connection, and finds it again by its type.
 
 mod recorded;
 
-pub(crate) use countersign_statement::{row, statement};
+pub(crate) use countersign_sql::{row, statement};
 pub(crate) use recorded::{Act, ActText, load};
 
 /// Diesel's name for the database.

@@ -5,7 +5,7 @@
 //! judged outside it. So the plan does not depend on the size of the table when the statement was planned;
 //! otherwise it could read the whole table later.
 //!
-//! Existing rows that others have locked are skipped, so that nobody waits for a batch that waits. New rows
+//! Existing rows that others have locked are skipped, so that nothing waits for a batch that waits. New rows
 //! are written in the order of their keys, so that no two batches wait for each other.
 
 pub(crate) mod complete_login;

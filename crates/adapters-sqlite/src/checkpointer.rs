@@ -32,7 +32,7 @@ const PASSES: u32 = 8;
 /// The thread that copies. Dropping this ends the thread and waits for it.
 #[derive(Debug)]
 pub(crate) struct Checkpointer {
-    /// `None` at the end: once nobody can wake it, the thread ends.
+    /// `None` at the end: once nothing can wake it, the thread ends.
     wake: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
     /// How many commands were committed since the last check.

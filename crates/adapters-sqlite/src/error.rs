@@ -1,13 +1,48 @@
 //! What can go wrong, and how the ports report it.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use countersign_group_commit::{StartError, SubmitError};
 use countersign_ports::StoreError;
+use countersign_sql::SqlError;
 use diesel::result::{ConnectionError, DatabaseErrorKind, Error as QueryError};
 
-use crate::file::FileError;
+/// The path cannot hold a database.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// A database in memory would be lost when the process ends.
+    #[error(
+        "`{0}` would be a database in memory, which is lost when the server stops; give the path of a file"
+    )]
+    InMemory(String),
+    /// SQLite needs paths in UTF-8.
+    #[error("path {0:?} is not UTF-8")]
+    NotUtf8(PathBuf),
+    /// Others on this machine can change the database.
+    #[error(
+        "{path} has mode {mode:03o}: others on this machine can change who signed in where, or what they may do; run \
+         `chmod 600 {path}`, and restore a backup if it may have been changed"
+    )]
+    Exposed {
+        /// The database, or one of the files that SQLite keeps beside it.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// The file system refused.
+    #[error("{path} could not be {attempted}")]
+    Io {
+        /// The folder or file.
+        path: PathBuf,
+        /// What was attempted.
+        attempted: &'static str,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+}
 
 /// The database could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -52,8 +87,8 @@ pub enum MigrateError {
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A restore or a copy did not finish.
     #[error(
-        "a {work} did not finish filling this database, so what is in it may not be what should be; run `countersign {work}` \
-         again"
+        "a {work} did not finish filling this database: everything that was in it before is there, untouched. To go on with that, run \
+         `countersign restore --undo`; otherwise run `countersign {work}` again"
     )]
     Unfinished {
         /// Which work: `restore` or `copy`.
@@ -76,42 +111,45 @@ impl From<QueryError> for MigrateError {
 /// An operation failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SqliteError {
-    #[error("statement failed")]
-    Query(#[from] QueryError),
+    #[error(transparent)]
+    Sql(#[from] SqlError),
     #[error("connection failed")]
     Connection(#[from] ConnectionError),
     #[error("no connection for reading")]
     Pool(#[from] diesel::r2d2::PoolError),
-    #[error("stored {table} {row} has an impossible {column}")]
-    Corrupt { table: &'static str, column: &'static str, row: String },
     #[error("journal mode is `{0}` instead of `wal`")]
     NotWal(String),
     #[error("new user's id is taken")]
     UserIdTaken,
-    #[error("proposal is no longer this signature's, so nothing was changed")]
-    ProposalTakenAway,
     #[error("checkpointer thread could not be started")]
-    CheckpointerNotStarted(#[source] std::io::Error),
+    CheckpointerNotStarted(#[source] io::Error),
     #[error("database file cannot be watched")]
     File(#[source] FileError),
     #[error("{0} was removed, moved or replaced while the server had it open")]
     FileGone(PathBuf),
 }
 
+impl From<QueryError> for SqliteError {
+    fn from(error: QueryError) -> Self {
+        Self::Sql(error.into())
+    }
+}
+
 impl SqliteError {
     /// Is the whole database out of order, rather than only this operation wrong?
     pub(crate) fn is_outage(&self) -> bool {
         match self {
-            Self::Query(QueryError::DatabaseError(DatabaseErrorKind::Unknown, information)) => {
-                OUTAGES.iter().any(|outage| information.message().contains(outage))
-            }
+            Self::Sql(SqlError::Query(QueryError::DatabaseError(
+                DatabaseErrorKind::Unknown,
+                information,
+            ))) => OUTAGES.iter().any(|outage| information.message().contains(outage)),
             Self::Connection(_)
             | Self::Pool(_)
             | Self::NotWal(_)
             | Self::CheckpointerNotStarted(_)
             | Self::File(_)
             | Self::FileGone(_) => true,
-            Self::Query(_) | Self::Corrupt { .. } | Self::UserIdTaken | Self::ProposalTakenAway => false,
+            Self::Sql(_) | Self::UserIdTaken => false,
         }
     }
 }
@@ -132,32 +170,13 @@ const OUTAGES: [&str; 9] = [
 
 /// How the port reports an error of one caller, or of all callers of a batch.
 pub(crate) fn store_error(error: Arc<SqliteError>) -> StoreError {
-    match &*error {
-        SqliteError::Corrupt { table, column, row } => {
-            StoreError::Corrupt { table, column, row: row.clone() }
-        }
-        SqliteError::Query(_)
-        | SqliteError::Connection(_)
-        | SqliteError::Pool(_)
-        | SqliteError::NotWal(_)
-        | SqliteError::UserIdTaken
-        | SqliteError::ProposalTakenAway
-        | SqliteError::CheckpointerNotStarted(_)
-        | SqliteError::File(_)
-        | SqliteError::FileGone(_)
-            if error.is_outage() =>
-        {
-            StoreError::Unavailable(Box::new(error))
-        }
-        SqliteError::Query(_)
-        | SqliteError::Connection(_)
-        | SqliteError::Pool(_)
-        | SqliteError::NotWal(_)
-        | SqliteError::UserIdTaken
-        | SqliteError::ProposalTakenAway
-        | SqliteError::CheckpointerNotStarted(_)
-        | SqliteError::File(_)
-        | SqliteError::FileGone(_) => StoreError::Failed(Box::new(error)),
+    if let SqliteError::Sql(SqlError::Corrupt { table, column, row }) = &*error {
+        return StoreError::Corrupt { table, column, row: row.clone() };
+    }
+    if error.is_outage() {
+        StoreError::Unavailable(Box::new(error))
+    } else {
+        StoreError::Failed(Box::new(error))
     }
 }
 

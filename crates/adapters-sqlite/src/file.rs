@@ -5,42 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::SqliteError;
-
-/// The path cannot hold a database.
-#[derive(Debug, thiserror::Error)]
-pub enum FileError {
-    /// A database in memory would be lost when the process ends.
-    #[error(
-        "`{0}` would be a database in memory, which is lost when the server stops; give the path of a file"
-    )]
-    InMemory(String),
-    /// SQLite needs paths in UTF-8.
-    #[error("path {0:?} is not UTF-8")]
-    NotUtf8(PathBuf),
-    /// Others on this machine can change the database.
-    #[error(
-        "{path} has mode {mode:03o}: others on this machine can change who signed in where, or what they may do; run \
-         `chmod 600 {path}`, and restore a backup if somebody may have changed it"
-    )]
-    Exposed {
-        /// The database, or one of the files that SQLite keeps beside it.
-        path: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
-    /// The file system refused.
-    #[error("{path} could not be {attempted}")]
-    Io {
-        /// The folder or file.
-        path: PathBuf,
-        /// What was attempted.
-        attempted: &'static str,
-        /// The cause.
-        #[source]
-        source: io::Error,
-    },
-}
+use crate::error::{FileError, SqliteError};
 
 /// Where the database is. The path is absolute, so that SQLite never takes it for a URI or a database in
 /// memory.
@@ -107,28 +72,53 @@ impl DatabaseFile {
     /// SQLite's own locks in this process. The operating system releases the lock when the process ends,
     /// however it ends.
     pub(crate) fn prepare(&self) -> Result<SetupLock, FileError> {
+        let mut made = Vec::new();
         let path = self.path();
         if let Some(folder) = path.parent() {
-            make_folder(folder).map_err(cannot("made", folder))?;
+            make_folder(folder, &mut made).map_err(cannot("made", folder))?;
         }
         let lock_path = PathBuf::from(format!("{}-lock", self.0));
-        let lock =
-            private().create(true).truncate(false).open(&lock_path).map_err(cannot("opened", &lock_path))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                tracing::info!(path = %path.display(), "waiting for another process that is setting the database up");
-                lock.lock().map_err(cannot("locked", &lock_path))?;
-            }
-            Err(TryLockError::Error(error)) => return Err(cannot("locked", &lock_path)(error)),
-        }
+        let lock = self.lock(&lock_path, true, &mut made)?;
         self.guard()?;
-        match private().create_new(true).open(&path) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(cannot("made", &path)(error)),
+        create(&path, &mut made).map_err(cannot("made", &path))?;
+        Ok(SetupLock { lock, made })
+    }
+
+    /// The lock, without waiting for it. `None` if another process has it.
+    pub(crate) fn try_prepare(&self) -> Result<Option<SetupLock>, FileError> {
+        let (lock_path, mut made) = (PathBuf::from(format!("{}-lock", self.0)), Vec::new());
+        match self.lock(&lock_path, false, &mut made) {
+            Ok(lock) => Ok(Some(SetupLock { lock, made })),
+            Err(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
         }
-        Ok(SetupLock(lock))
+    }
+
+    fn lock(&self, path: &Path, waits: bool, made: &mut Vec<PathBuf>) -> Result<File, FileError> {
+        loop {
+            create(path, made).map_err(cannot("opened", path))?;
+            let lock = private().open(path).map_err(cannot("opened", path))?;
+            match lock.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) if waits => {
+                    tracing::info!(
+                        path = self.0,
+                        "waiting for another process that is setting the database up"
+                    );
+                    lock.lock().map_err(cannot("locked", path))?;
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(cannot("locked", path)(io::ErrorKind::WouldBlock.into()));
+                }
+                Err(TryLockError::Error(error)) => return Err(cannot("locked", path)(error)),
+            }
+            // A work that failed removes the files that it made. Then another process may have made the lock
+            // anew.
+            let held = lock.metadata().map(|metadata| (metadata.dev(), metadata.ino()));
+            if held.map_err(cannot("locked", path))? == identity(path).unwrap_or_default() {
+                return Ok(lock);
+            }
+        }
     }
 }
 
@@ -149,8 +139,8 @@ pub fn files(path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Checks that the path still leads to the files that are open. Somebody may remove them or put a backup in
-/// their place.
+/// Checks that the path still leads to the files that are open. They may be removed or replaced with a
+/// backup.
 #[derive(Debug)]
 pub(crate) struct FileWatch {
     database: PathBuf,
@@ -173,7 +163,7 @@ impl FileWatch {
         Ok(Self { database, database_is, log, log_is: None, was_said: false })
     }
 
-    /// Fails while the files are not where they were: nobody would find what is written then.
+    /// Fails while the files are not where they were: what is written then would be lost.
     pub(crate) fn check(&mut self) -> Result<(), SqliteError> {
         let is_there = identity(&self.database).ok() == Some(self.database_is);
         let log_is = identity(&self.log).ok();
@@ -209,7 +199,57 @@ fn identity(path: &Path) -> io::Result<Identity> {
 
 /// Held while a database is set up.
 #[derive(Debug)]
-pub(crate) struct SetupLock(#[expect(dead_code, reason = "closing the file is what releases the lock")] File);
+pub(crate) struct SetupLock {
+    #[expect(dead_code, reason = "closing the file is what releases the lock")]
+    lock: File,
+    /// The folders and files that were made for it, in their order.
+    made: Vec<PathBuf>,
+}
+
+impl SetupLock {
+    /// Was the file of the database made with this lock?
+    pub(crate) fn made(&self, database: &Path) -> bool {
+        self.made.iter().any(|path| path == database)
+    }
+
+    /// Removes what was made, because nothing came of it. Nothing else may have the database open.
+    pub(crate) fn remove_what_was_made(self, database: &Path) {
+        let beside = ["-wal", "-shm"].map(|end| {
+            let mut name = database.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        });
+        if self.made(database) {
+            for path in beside {
+                let _ = fs::remove_file(path);
+            }
+        }
+        for path in self.made.iter().rev() {
+            // A folder goes only if it is empty.
+            let _ = if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) };
+        }
+    }
+}
+
+/// Creates an empty private file if there is none. If root creates it in the folder of another user, it belongs to that user: the server runs
+/// as that user, and must be able to open what a command of root made.
+fn create(path: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
+    let file = match private().create_new(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    made.push(path.to_owned());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let owner = fs::metadata(folder.unwrap_or(Path::new(".")))?;
+    if file.metadata()?.uid() == ROOT && owner.uid() != ROOT {
+        std::os::unix::fs::fchown(&file, Some(owner.uid()), Some(owner.gid()))?;
+    }
+    Ok(())
+}
+
+/// The user who may give files to others.
+const ROOT: u32 = 0;
 
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
@@ -219,7 +259,10 @@ fn private() -> OpenOptions {
     options
 }
 
-fn make_folder(folder: &Path) -> io::Result<()> {
+/// Makes a folder with those above it, as far as they are missing, and remembers which.
+fn make_folder(folder: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
+    let missing: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
+    made.extend(missing.into_iter().rev().map(Path::to_owned));
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

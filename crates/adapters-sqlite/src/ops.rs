@@ -3,61 +3,62 @@
 //! A refusal is an outcome and changes nothing. An error means that the whole transaction must be rolled
 //! back.
 
-pub(crate) mod admin_keys;
-pub(crate) mod change_access;
-pub(crate) mod change_members;
-pub(crate) mod change_resources;
-pub(crate) mod client_secrets;
-pub(crate) mod complete_login;
-pub(crate) mod confirm_email;
-pub(crate) mod consents;
-pub(crate) mod continue_session;
-pub(crate) mod declarations;
-pub(crate) mod delete_account;
-pub(crate) mod end_access;
-pub(crate) mod end_session;
-pub(crate) mod epoch;
-pub(crate) mod event_push;
-pub(crate) mod forget_documents;
-pub(crate) mod forget_events;
-pub(crate) mod forget_person;
-pub(crate) mod forget_unused;
-pub(crate) mod if_unchanged;
-pub(crate) mod issue_tokens;
-pub(crate) mod leases;
-pub(crate) mod link_wallet;
-pub(crate) mod manage_clients;
-pub(crate) mod manage_groups;
-pub(crate) mod name_wallet;
-pub(crate) mod open_session;
-pub(crate) mod overview;
-pub(crate) mod ping;
-pub(crate) mod proposals;
-pub(crate) mod purge_expired;
-pub(crate) mod put_block;
-pub(crate) mod put_email;
-pub(crate) mod read;
-pub(crate) mod read_account;
-pub(crate) mod read_blocks;
-pub(crate) mod read_events;
-pub(crate) mod read_groups;
-pub(crate) mod read_people;
-pub(crate) mod record_event;
-pub(crate) mod redeem_code;
-pub(crate) mod register_client;
-pub(crate) mod remove_block;
-pub(crate) mod remove_email;
-pub(crate) mod requests;
-pub(crate) mod resources;
-pub(crate) mod revoke;
-pub(crate) mod revoke_consent;
-pub(crate) mod rotate_refresh;
-pub(crate) mod seal_events;
-pub(crate) mod sessions;
-pub(crate) mod sign_out;
-pub(crate) mod signing_keys;
-pub(crate) mod spend_proof;
-pub(crate) mod time_witness;
+pub(crate) mod accounts;
+pub(crate) mod clients;
+pub(crate) mod events;
+pub(crate) mod people;
+pub(crate) mod sign_in;
 pub(crate) mod tokens;
-pub(crate) mod unlink_wallet;
-pub(crate) mod wallets;
+pub(crate) mod upkeep;
+
+use countersign_ports::{CreateOnce, CreatedOnce};
+use countersign_sql::SqlError;
+use countersign_sql::ops::keys::create_once::Registering;
+use diesel::SqliteConnection;
+
+// What both databases do in the same way.
+pub(crate) use countersign_sql::ops::*;
+
+// Each operation of the port by its name alone: by it `store.rs` finds the function.
+pub(crate) use accounts::read_account::wallets_of;
+pub(crate) use accounts::read_account::{consents_at, find_account, find_email, find_session};
+pub(crate) use clients::find_client::find_client;
+pub(crate) use clients::note_secret_uses::note_secret_uses;
+pub(crate) use clients::register_client::register_client;
+pub(crate) use events::read_events::{
+    checkpoints, count_events_of, events_of_request, find_event, fresh_events, last_checkpoint, list_events,
+    sealed_events, unsealable_events,
+};
+pub(crate) use events::seal_events::seal_events;
+pub(crate) use people::read_holdings::find_holdings;
+pub(crate) use sign_in::complete_login::complete_login;
+pub(crate) use sign_in::continue_session::continue_session;
+pub(crate) use sign_in::open_session::open_session;
+pub(crate) use sign_in::requests::{
+    begin_device, deny_device, find_device, find_device_by_user_code, push_request, take_pushed_request,
+};
+pub(crate) use sign_in::spend_proof::spend_proof;
+pub(crate) use sign_in::standing::{anything_blocked, groups_of, standing_of};
+pub(crate) use tokens::issue_tokens::issue_tokens;
+pub(crate) use tokens::read::{find_access, find_grant, find_refresh, lives_on};
+pub(crate) use tokens::redeem_code::redeem_code;
+pub(crate) use tokens::revoke::{revoke_grant, revoke_token};
+pub(crate) use tokens::rotate_refresh::rotate_refresh;
+pub(crate) use upkeep::forget_documents::forget_documents;
+pub(crate) use upkeep::forget_events::forget_events;
+pub(crate) use upkeep::forget_unused::forget_unused;
+pub(crate) use upkeep::ping::ping;
+pub(crate) use upkeep::purge_expired::purge_expired;
+pub(crate) use upkeep::time_witness::{mark_time, time_witness};
+
+/// What a request of the admin interface creates, it creates once.
+pub(crate) fn create_once(
+    connection: &mut SqliteConnection,
+    command: &CreateOnce,
+) -> Result<CreatedOnce, SqlError> {
+    let registering = Registering {
+        register: clients::register_client::register_client,
+        is_registered: clients::register_client::is_registered,
+    };
+    countersign_sql::ops::keys::create_once::create_once(connection, &registering, command)
+}

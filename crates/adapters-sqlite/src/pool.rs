@@ -111,7 +111,7 @@ impl ManageConnection for ReaderOpener {
     fn connect(&self) -> Result<SqliteConnection, SqliteError> {
         let mut connection = connect(&self.file, self.busy_timeout)?;
         // No memory mapping: SQLite removes it at every commit of another connection, and restoring it page
-        // by page costs more than reading the pages (docs/adr/0027-sqlites-file-is-read-not-mapped.md).
+        // by page costs more than reading the pages (docs/adr/0005-what-is-linked-built-in-and-our-own.md).
         connection.batch_execute(
             "PRAGMA query_only = ON; PRAGMA cache_size = -4000; PRAGMA temp_store = MEMORY;",
         )?;

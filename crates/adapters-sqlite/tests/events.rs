@@ -121,6 +121,7 @@ const IMPOSSIBLE_EVENTS: &[(&str, &[&str])] = &[
     ("signed", &["x'00'", "CAST(x'80' AS TEXT)"]),
     ("salt", &["x'00'", "zeroblob(17)", "'0123456789abcdef'"]),
     ("commitment", &["x'00'", "zeroblob(33)", "'0123456789abcdef0123456789abcdef'"]),
+    ("hiding_proof", &["x'00'", "zeroblob(33)", "'0123456789abcdef0123456789abcdef'"]),
 ];
 
 #[tokio::test]
@@ -141,7 +142,7 @@ async fn a_sealed_row_that_cannot_be_an_event_names_its_column_and_hides_no_othe
             tried += 1;
         }
     }
-    assert_eq!(tried, 43);
+    assert_eq!(tried, 46);
 }
 
 #[tokio::test]
@@ -152,6 +153,63 @@ async fn a_list_names_the_row_that_cannot_be_an_event() {
     let page = EventPage { order: EventOrder::OldestFirst, after: None, limit: 10 };
     let error = storage.list_events(&EventFilter::default(), page).await.unwrap_err();
     assert!(error.to_string().ends_with("has an impossible peer"), "{error}");
+}
+
+/// What a fresh row can hold that no event has: each column with a value of another type or form.
+const UNSEALABLE: [(&str, &str); 9] = [
+    ("id = x'00'", "impossible id"),
+    ("id = 'sixteen letters.'", "1 rows with an impossible id"),
+    ("kind = 'x'", "impossible kind"),
+    ("kind = CAST(kind AS BLOB)", "impossible kind"),
+    ("actor = 'nobody'", "impossible actor"),
+    ("user_id = 'sixteen letters.'", "impossible user_id"),
+    ("pseudonym = x'01'", "impossible pseudonym"),
+    ("peer = '203.0.113.77/24'", "impossible peer"),
+    ("details = x'ff'", "impossible details"),
+];
+
+#[tokio::test]
+async fn f_25_a_fresh_row_that_cannot_be_sealed_hides_no_other_event() {
+    let page = EventPage { order: EventOrder::OldestFirst, after: None, limit: 2 };
+    for (change, problem) in UNSEALABLE {
+        let (_folder, path) = place();
+        let storage = open(&path);
+        let events = [event(), event(), event()];
+        for event in &events {
+            assert!(storage.record_event(event.clone()).await.unwrap());
+        }
+        tamper(
+            &path,
+            &format!("UPDATE fresh_events SET {change} WHERE id = (SELECT min(id) FROM fresh_events)"),
+        );
+        let fresh = storage.fresh_events(2).await.unwrap();
+        assert_eq!(fresh, events[1..], "{change}");
+        let found = storage.unsealable_events(10).await.unwrap();
+        assert_eq!(found.iter().map(|row| &*row.problem).collect::<Vec<_>>(), [problem], "{change}");
+        let listed = storage.list_events(&EventFilter::default(), page).await.unwrap();
+        assert!(listed.ends_with(&events[1..2]) || listed == events[1..], "{change}: {listed:?}");
+        assert_eq!(seal(&storage, fresh).await.unwrap(), Sealed::Sealed, "{change}");
+        assert_eq!(storage.fresh_events(2).await.unwrap(), []);
+    }
+}
+
+#[tokio::test]
+async fn f_25_a_copy_of_a_sealed_event_stays_unsealed_and_is_listed_once() {
+    let (_folder, path) = place();
+    let (storage, _) = three_sealed(&path).await;
+    let columns = "id, kind, actor, user_id, pseudonym, family, chain, address, client_id, peer, request, details, signed";
+    tamper(
+        &path,
+        &format!("INSERT INTO fresh_events ({columns}) SELECT {columns} FROM events WHERE position = 1"),
+    );
+    let new = event();
+    assert!(storage.record_event(new.clone()).await.unwrap());
+    assert_eq!(storage.fresh_events(10).await.unwrap(), [new]);
+    let found = storage.unsealable_events(10).await.unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].problem, "an event with its id is sealed already");
+    let page = EventPage { order: EventOrder::OldestFirst, after: None, limit: 10 };
+    assert_eq!(storage.list_events(&EventFilter::default(), page).await.unwrap().len(), 4);
 }
 
 const IMPOSSIBLE_CHECKPOINTS: &[(&str, &[&str])] = &[

@@ -156,7 +156,7 @@ async fn the_row_of_a_token_whose_grant_or_client_ended_is_not_believed() {
 async fn upkeep_forgets_the_row_when_the_access_token_ends_and_keeps_the_refresh_token() {
     let mut database = Database::new();
     let token = database.redeem(|token| token).await;
-    let until = |before| PurgeExpired::oldest(before, 100);
+    let until = |before| PurgeExpired::oldest(fixtures::past(before), 100);
     for (before, living) in [(token.access_expires_at, 1), (token.access_expires_at + Duration::SECOND, 0)] {
         let purged = database.storage.purge_expired(until(before)).await.unwrap();
         assert_eq!((purged.rows, purged.more, database.living()), (0, false, living));
@@ -173,7 +173,7 @@ async fn a_full_step_of_upkeep_says_that_more_is_to_be_forgotten() {
         end = database.redeem(|token| token).await.access_expires_at;
     }
     let before = end + Duration::SECOND;
-    let step = PurgeExpired::oldest(before, 2);
+    let step = PurgeExpired::oldest(fixtures::past(before), 2);
     for (more, living) in [(true, 1), (false, 0)] {
         let purged = database.storage.purge_expired(step).await.unwrap();
         assert_eq!((purged.more, database.living()), (more, living));

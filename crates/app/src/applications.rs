@@ -1,22 +1,33 @@
-//! Applications whose registration and settings are known: those in docs/clients.md that have an address and
+//! Applications whose registration and settings are known: those in docs/clients that have an address and
 //! settings of their own. Both come from the files used in the tests, so what is printed here is what logged
 //! in there.
+
+pub(crate) mod desk;
 
 use std::collections::BTreeMap;
 
 use countersign_domain::public_url::PublicUrl;
+use countersign_usecases::clients::registration::Fields;
 use serde::Deserialize;
 use serde_json::Value;
-
-use crate::client_command::fields::Fields;
 
 const REGISTRATIONS: &str = include_str!("../../../tests/clients/registrations.json");
 
 /// The settings files that the registrations name.
-const CONFIGURATIONS: [(&str, &str); 8] = [
+const CONFIGURATIONS: [(&str, &str); 15] = [
     ("apps/apache/openid.conf", include_str!("../../../tests/clients/apps/apache/openid.conf")),
+    ("apps/directus/directus.env", include_str!("../../../tests/clients/apps/directus/directus.env")),
+    ("apps/gitea/add-oauth.sh", include_str!("../../../tests/clients/apps/gitea/add-oauth.sh")),
+    ("apps/grafana/grafana.ini", include_str!("../../../tests/clients/apps/grafana/grafana.ini")),
     ("apps/jupyterhub/openid.py", include_str!("../../../tests/clients/apps/jupyterhub/openid.py")),
+    ("apps/nextcloud/provider.sh", include_str!("../../../tests/clients/apps/nextcloud/provider.sh")),
+    ("apps/nodered/settings.js", include_str!("../../../tests/clients/apps/nodered/settings.js")),
+    ("apps/pgadmin/config_local.py", include_str!("../../../tests/clients/apps/pgadmin/config_local.py")),
     ("apps/streamlit/secrets.toml", include_str!("../../../tests/clients/apps/streamlit/secrets.toml")),
+    (
+        "apps/superset/superset_config.py",
+        include_str!("../../../tests/clients/apps/superset/superset_config.py"),
+    ),
     ("apps/synapse/openid.yaml", include_str!("../../../tests/clients/apps/synapse/openid.yaml")),
     ("authjs.env", include_str!("../../../tests/clients/authjs.env")),
     ("express-openid-connect.env", include_str!("../../../tests/clients/express-openid-connect.env")),
@@ -32,7 +43,7 @@ const ONLY_WITH_HTTP: &str = "# Only because this issuer has an http URL.";
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Application {
-    /// Its name in docs/clients.md.
+    /// Its name in docs/clients.
     title: String,
     configuration: String,
     /// Its registration, with `$APP` in place of its address.
@@ -52,11 +63,18 @@ pub(crate) struct Values<'a> {
 /// The filled-in settings of an application.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Configuration {
-    /// The application's name in docs/clients.md.
+    /// The application's name in docs/clients.
     pub(crate) title: String,
     /// The usual name of its settings file.
     pub(crate) file: &'static str,
     pub(crate) text: String,
+}
+
+impl Configuration {
+    /// Does the application read its settings from environment variables?
+    pub(crate) fn is_environment(&self) -> bool {
+        self.file.ends_with(".env")
+    }
 }
 
 /// The names that `--for` accepts.
@@ -75,7 +93,7 @@ fn all() -> BTreeMap<String, Application> {
 }
 
 impl Application {
-    /// Its name in docs/clients.md.
+    /// Its name in docs/clients.
     pub(crate) fn title(&self) -> &str {
         &self.title
     }

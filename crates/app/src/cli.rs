@@ -1,6 +1,8 @@
 //! The command line. Commands and options are derived with clap; the flags for settings come from the one
 //! table of [`crate::config`].
 
+#[cfg(test)]
+mod acts;
 mod admin_key;
 mod client;
 mod declared;
@@ -9,8 +11,6 @@ pub(crate) mod flags;
 mod health;
 mod people;
 mod resource;
-#[cfg(test)]
-mod sameness;
 mod saved;
 
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use clap_complete::Shell;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 
 pub(crate) use self::admin_key::AdminKeyCommand;
-pub(crate) use self::client::{ChangedClient, ClientCommand, MetadataFlags, NewClient};
+pub(crate) use self::client::{ChangedClient, ClientCommand, MetadataFlags, NewClient, NewClientOutput};
 pub(crate) use self::declared::{ApplyFlags, ExportFlags};
 pub(crate) use self::event::{EventChoice, EventCommand};
 pub(crate) use self::health::{DoctorFlags, HealthcheckFlags};
@@ -110,7 +110,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: GroupCommand,
     },
-    /// Decide whom a client lets in, and which groups it is told.
+    /// Decide who can sign in to a client, and which groups it gets.
     Access {
         #[command(flatten)]
         trial: TrialChoice,
@@ -124,7 +124,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: AdminKeyCommand,
     },
-    /// Show what happened, and verify that nobody altered it.
+    /// Show what happened, and verify that it was not altered.
     Event {
         #[command(flatten)]
         trial: TrialChoice,
@@ -182,6 +182,38 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// Does it work on the server that is being tried out?
+    pub(crate) const fn is_for_trial(&self) -> bool {
+        match self {
+            Self::Client { trial, .. }
+            | Self::User { trial, .. }
+            | Self::Wallet { trial, .. }
+            | Self::Group { trial, .. }
+            | Self::Access { trial, .. }
+            | Self::Resource { trial, .. }
+            | Self::AdminKey { trial, .. }
+            | Self::Event { trial, .. }
+            | Self::Apply { trial, .. }
+            | Self::Export { trial, .. }
+            | Self::Key { trial, .. } => trial.is_chosen,
+            Self::Serve { .. }
+            | Self::Migrate
+            | Self::Backup(_)
+            | Self::Restore(_)
+            | Self::Copy(_)
+            | Self::CheckConfig
+            | Self::Healthcheck(_)
+            | Self::Doctor(_)
+            | Self::Challenge { .. }
+            | Self::Openapi { .. }
+            | Self::Templates { .. }
+            | Self::Generate { .. }
+            | Self::DemoWallet { .. } => false,
+        }
+    }
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct TrialChoice {
     /// Work on the `countersign serve --dev` that is running, instead of the database in the settings.
@@ -212,7 +244,7 @@ pub(crate) enum KeyCommand {
         output: OutputChoice,
     },
     /// Withdraw a key: it is no longer published, and everything that it signed becomes invalid.
-    Retire {
+    Withdraw {
         /// The key's id.
         #[arg(allow_hyphen_values = true)]
         kid: String,

@@ -4,22 +4,27 @@
 //! `COUNTERSIGN_ACCESS_TOKEN_TTL` and the settings file's `access_token_ttl`. Flags win over the environment,
 //! the environment over the file, and the file over the defaults. The table is in [`settings`].
 
-pub(crate) mod database_url;
+mod admin_name;
+pub(crate) mod agreement;
+pub(crate) mod descriptors;
 pub(crate) mod desk;
 mod parse;
 mod reader;
 #[cfg(test)]
 mod reference;
 pub(crate) mod settings;
+pub(crate) mod settings_file;
 mod sources;
 pub(crate) mod spec;
+pub(crate) mod throw_away;
+pub(crate) mod warnings;
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::thread;
 
 use countersign_adapters_crypto::{OperatorSecret, RpcEndpoint, WalletSettings};
+use countersign_adapters_http::HttpFetcher;
 use countersign_adapters_smtp::SmtpSettings;
 use countersign_domain::admission::AccessRule;
 use countersign_domain::client_assertion::AssertionAudience;
@@ -34,13 +39,14 @@ use countersign_usecases::events::push_events::EventReceiver;
 use ipnet::IpNet;
 use time::Duration;
 
-pub use database_url::DatabaseUrl;
 pub(crate) use desk::DeskSettings;
 use reader::Reader;
 pub(crate) use reader::Shown;
+use settings::Setting;
 pub(crate) use sources::{Origin, Sources};
 
-use crate::wiring::Wiring;
+use crate::failure::Mistake;
+use crate::wiring::{DatabaseUrl, Wiring};
 
 /// Every setting, read and checked.
 #[derive(Debug)]
@@ -54,12 +60,13 @@ pub(crate) struct Config {
     pub(crate) registration_token: Option<Secret>,
     /// The rule of clients that have none of their own.
     pub(crate) default_access: AccessRule,
-    /// Whom people can ask who are not let in.
+    /// Where people who are turned away can ask.
     pub(crate) contact: Option<Contact>,
     pub(crate) lifetimes: Lifetimes,
     /// How long a signing key signs; `None` if keys are rotated by hand.
     pub(crate) key_rotation: Option<Duration>,
-    /// After how long to forget a user whom no client was ever told about; `None` to keep them all.
+    /// After how long to delete a user that no client ever learned of; `None` to keep them all.
+    pub(crate) wallets_per_user: u32,
     pub(crate) forget_unused_users: Option<Duration>,
     pub(crate) rate_limit: bool,
     pub(crate) trusted_proxies: Vec<IpNet>,
@@ -163,17 +170,6 @@ pub(crate) enum Purpose {
     Administer,
 }
 
-/// One mistake in the settings: a line that names the setting, where it came from and what it takes. It never
-/// contains the value of a secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mistake(pub(crate) String);
-
-impl fmt::Display for Mistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 impl Config {
     /// Where the server listens by these settings. No other setting is read.
     pub(crate) fn listens_at(sources: &Sources) -> Result<SocketAddr, Vec<Mistake>> {
@@ -187,152 +183,39 @@ impl Config {
     pub(crate) fn load(sources: &Sources, wiring: &Wiring, purpose: Purpose) -> Result<Self, Vec<Mistake>> {
         let mut reader = Reader::new(sources);
         let bind = reader.read(&settings::BIND);
-        let public_url = reader.read(&settings::PUBLIC_URL);
-        let public_url = match bind {
-            Some(bind) if public_url.is_none() && !reader.is_given(&settings::PUBLIC_URL) => {
-                public_url_at(bind, &mut reader)
-            }
-            Some(_) | None => public_url,
-        };
-        let database_url = reader.read(&settings::DATABASE_URL);
-        let secret_is_given = reader.is_given(&settings::SECRET);
-        let secret = reader.read(&settings::SECRET);
-        let registration = reader.read(&settings::REGISTRATION);
-        let registration_token = reader.read(&settings::REGISTRATION_TOKEN);
+        let public_url = public_url(&mut reader, bind, purpose);
+        let is_loopback = public_url.as_ref().is_some_and(PublicUrl::is_loopback);
+        let (database_url, secret) = database(&mut reader, wiring, purpose);
         let default_access = reader.read(&settings::DEFAULT_ACCESS);
         let contact = reader.read(&settings::CONTACT);
-        let access_token = reader.read(&settings::ACCESS_TOKEN_TTL);
-        let refresh_token = reader.read(&settings::REFRESH_TOKEN_TTL);
-        let code = reader.read(&settings::CODE_TTL);
-        let challenge = reader.read(&settings::CHALLENGE_TTL);
-        let session = reader.read(&settings::SESSION_TTL);
-        let login_session = reader.read(&settings::LOGIN_TTL);
-        let grace = reader.read(&settings::REFRESH_GRACE);
+        let lifetimes = lifetimes(&mut reader);
         let key_rotation = reader.read(&settings::KEY_ROTATION);
+        let wallets_per_user = reader.read(&settings::WALLETS_PER_USER);
         let forget_unused_users = reader.read(&settings::FORGET_UNUSED_USERS);
         let rate_limit = reader.read(&settings::RATE_LIMIT);
         let trusted_proxies = reader.read(&settings::TRUSTED_PROXIES).unwrap_or_default();
         let connections_per_address = reader.read(&settings::CONNECTIONS_PER_ADDRESS);
-        let ethereum_rpc = reader.read(&settings::ETHEREUM_RPC).unwrap_or_default();
-        let ethereum_rpc_private = reader.read(&settings::ETHEREUM_RPC_PRIVATE).unwrap_or_default();
-        let coins = reader.read(&settings::COINS);
+        let wallets = wallets(&mut reader);
         let wallet_links = reader.read(&settings::WALLET_LINKS).unwrap_or_default();
         let mail = mail(&mut reader);
-        let resources = reader.read(&settings::RESOURCES);
-        let client_documents = reader.read(&settings::CLIENT_DOCUMENTS);
+        let resources = resources(&mut reader, public_url.as_ref());
         let assertion_audience = reader.read(&settings::ASSERTION_AUDIENCE);
         let synthetic_email = reader.read(&settings::SYNTHETIC_EMAIL);
         let apply_files = reader.read(&settings::APPLY_FILES).unwrap_or_default();
-        let playground = reader.read(&settings::PLAYGROUND);
         let template_directory = reader.read(&settings::TEMPLATE_DIRECTORY);
-        let workers = reader.read(&settings::WORKERS);
+        let workers = workers(&mut reader);
         let log = reader.read(&settings::LOG);
         let log_format = reader.read(&settings::LOG_FORMAT);
         let log_addresses = reader.read(&settings::LOG_ADDRESSES);
-        let event_retention = reader.read(&settings::EVENT_RETENTION);
-        let event_addresses = reader.read(&settings::EVENT_ADDRESSES);
-        let push = Push::read(&mut reader, event_retention);
-
-        if let Some(url) = &database_url {
-            match wiring.scheme_of(url) {
-                Err(reason) => reader.mistaken(&settings::DATABASE_URL, &reason),
-                Ok(scheme) if !secret_is_given => match scheme.secret_file(url) {
-                    Some(file) => reader.derive(
-                        &settings::SECRET,
-                        &format!("in {}", file.display()),
-                        "created at first start",
-                    ),
-                    None if purpose != Purpose::Administer => reader.missing(
-                        &settings::SECRET,
-                        &format!("a {} database cannot keep it in a file", url.scheme()),
-                    ),
-                    None => {}
-                },
-                Ok(_) => {}
-            }
-        }
-        let is_loopback = public_url.as_ref().is_some_and(PublicUrl::is_loopback);
-        if purpose == Purpose::TryOut && public_url.is_some() && !is_loopback {
-            reader.mistaken(
-                &settings::PUBLIC_URL,
-                "serve --dev is for this machine: use a loopback host, or leave it out",
-            );
-        }
-        let registration = match registration {
-            Some(mode) => mode,
-            None if is_loopback => {
-                reader.derive(&settings::REGISTRATION, "open", "default while the public URL is loopback");
-                RegistrationMode::Open
-            }
-            None => {
-                reader.derive(
-                    &settings::REGISTRATION,
-                    "token",
-                    "default, because the public URL is not loopback",
-                );
-                RegistrationMode::Token
-            }
-        };
-        if registration == RegistrationMode::Open && registration_token.is_some() {
-            reader.mistaken(
-                &settings::REGISTRATION_TOKEN,
-                "it is not used while registration is open; set registration to token",
-            );
-        }
-        let client_documents = client_documents.unwrap_or_else(|| {
-            let is_open = registration == RegistrationMode::Open;
-            let (value, why) = if is_open {
-                ("on", "default while registration is open")
-            } else {
-                ("off", "default, because registration is not open")
-            };
-            reader.derive(&settings::CLIENT_DOCUMENTS, value, why);
-            is_open
-        });
-        let playground = playground.unwrap_or_else(|| {
-            let (value, why) = if is_loopback {
-                ("on", "default while the public URL is loopback")
-            } else {
-                ("off", "default, because the public URL is not loopback")
-            };
-            reader.derive(&settings::PLAYGROUND, value, why);
-            is_loopback
-        });
+        let (event_retention, events) = events(&mut reader);
+        let push = Push::read(&mut reader, event_retention, public_url.as_ref());
+        let (registration, registration_token) = registration(&mut reader, is_loopback);
+        let is_open = registration == RegistrationMode::Open;
+        let client_documents =
+            switch(&mut reader, &settings::CLIENT_DOCUMENTS, is_open, "registration is", "open");
+        let playground =
+            switch(&mut reader, &settings::PLAYGROUND, is_loopback, "the public URL is", "loopback");
         let metrics = metrics(&mut reader, bind, is_loopback);
-        let coins = coins.unwrap_or_default();
-        let mut wallets = WalletSettings { coins, ..WalletSettings::default() };
-        for (chain, url) in ethereum_rpc {
-            match RpcEndpoint::new(chain, url, ethereum_rpc_private) {
-                Ok(endpoint) => wallets.ethereum_rpc.push(endpoint),
-                Err(rejected) => {
-                    reader
-                        .mistaken(&settings::ETHEREUM_RPC, &format!("the URL for chain {chain}: {rejected}"));
-                }
-            }
-        }
-        let resources = resources.unwrap_or_else(|| {
-            let (value, why) = if is_loopback {
-                ("any", "default while the public URL is loopback")
-            } else {
-                ("none", "default, because the public URL is not loopback")
-            };
-            reader.derive(&settings::RESOURCES, value, why);
-            Vec::new()
-        });
-        let resources = public_url.clone().and_then(|issuer| {
-            let rules = ResourceRules::new(issuer, resources);
-            rules
-                .inspect_err(|(resource, unfit)| {
-                    reader.mistaken(&settings::RESOURCES, &format!("{:?} is {unfit}", resource.uri));
-                })
-                .ok()
-        });
-        let workers = workers.unwrap_or_else(|| {
-            let count = thread::available_parallelism().map_or(1, usize::from);
-            reader.derive(&settings::WORKERS, &count.to_string(), "default, one for each CPU");
-            count
-        });
-
         let admin = admin(&mut reader, bind, metrics);
         let (desk, about_desk) = desk::read(
             &mut reader,
@@ -347,21 +230,13 @@ impl Config {
         let reach = Reach {
             bind,
             public_url: public_url.as_ref(),
-            registration_is_open: registration == RegistrationMode::Open,
+            registration_is_open: is_open,
             playground,
             shows_metrics: metrics == MetricsPage::Beside,
         };
-        let warnings = reach
-            .warning()
-            .into_iter()
-            .chain(proxies.warnings())
-            .chain(exposed(admin))
-            .chain(push.warnings(public_url.as_ref()))
-            .chain(about_desk)
-            .chain(reader.warnings());
-        let warnings = warnings.collect();
+        let warnings = reach.warning().into_iter().chain(proxies.warnings()).chain(exposed(admin));
+        let warnings = warnings.chain(push.warnings()).chain(about_desk).chain(reader.warnings()).collect();
         let (shown, mistakes) = reader.finish();
-        let default = Lifetimes::default();
         let whole = || {
             Some(Self {
                 bind: bind?,
@@ -372,17 +247,9 @@ impl Config {
                 registration_token,
                 default_access: default_access?,
                 contact,
-                lifetimes: Lifetimes {
-                    access_token: access_token?,
-                    refresh_token: refresh_token?,
-                    code: code?,
-                    challenge: challenge?,
-                    session: session?,
-                    login_session: login_session?,
-                    confidential_grace: grace.unwrap_or(default.confidential_grace),
-                    public_grace: grace.unwrap_or(default.public_grace),
-                },
+                lifetimes: lifetimes?,
                 key_rotation: Some(key_rotation?).filter(|age| age.is_positive()),
+                wallets_per_user: wallets_per_user?,
                 forget_unused_users: Some(forget_unused_users?).filter(|time| time.is_positive()),
                 rate_limit: rate_limit?,
                 trusted_proxies,
@@ -401,10 +268,7 @@ impl Config {
                 log: log?,
                 log_format: log_format?,
                 log_addresses: log_addresses?,
-                events: EventPolicy {
-                    retention: Some(event_retention?).filter(|time| time.is_positive()),
-                    whole_addresses: event_addresses? == AddressDetail::Full,
-                },
+                events: events?,
                 event_push: push.receiver,
                 metrics,
                 admin,
@@ -418,7 +282,165 @@ impl Config {
     }
 }
 
-/// The public URL of a server that was told none: this machine, at the port that it listens on.
+/// The public URL. If it is not set, it follows from where the server listens.
+fn public_url(reader: &mut Reader<'_>, bind: Option<SocketAddr>, purpose: Purpose) -> Option<PublicUrl> {
+    let given = reader.read(&settings::PUBLIC_URL);
+    let public_url = match bind {
+        Some(bind) if given.is_none() && !reader.is_given(&settings::PUBLIC_URL) => {
+            public_url_at(bind, reader)
+        }
+        Some(_) | None => given,
+    };
+    if purpose == Purpose::TryOut && public_url.as_ref().is_some_and(|url| !url.is_loopback()) {
+        reader.mistaken(
+            &settings::PUBLIC_URL,
+            "serve --dev is for this machine: use a loopback host, or leave it out",
+        );
+    }
+    public_url
+}
+
+/// For how long events are kept, and what is kept of them.
+fn events(reader: &mut Reader<'_>) -> (Option<Duration>, Option<EventPolicy>) {
+    let retention = reader.read(&settings::EVENT_RETENTION);
+    let addresses = reader.read(&settings::EVENT_ADDRESSES);
+    let policy = retention.zip(addresses).map(|(retention, addresses)| EventPolicy {
+        retention: Some(retention).filter(|time| time.is_positive()),
+        whole_addresses: addresses == AddressDetail::Full,
+    });
+    (retention, policy)
+}
+
+/// The database, and the secret. A secret that is in a file beside the database need not be set.
+fn database(
+    reader: &mut Reader<'_>,
+    wiring: &Wiring,
+    purpose: Purpose,
+) -> (Option<DatabaseUrl>, Option<OperatorSecret>) {
+    let database_url = reader.read(&settings::DATABASE_URL);
+    let secret_is_given = reader.is_given(&settings::SECRET);
+    let secret = reader.read(&settings::SECRET);
+    let scheme = database_url.as_ref().map(|url| (url, wiring.scheme_of(url)));
+    match scheme {
+        Some((_, Err(reason))) => reader.mistaken(&settings::DATABASE_URL, &reason),
+        Some((url, Ok(scheme))) if !secret_is_given => match scheme.secret_file(url) {
+            Some(file) => {
+                let value = format!("in {}", file.display());
+                reader.derive(&settings::SECRET, &value, "created at first start");
+            }
+            None if purpose != Purpose::Administer => reader
+                .missing(&settings::SECRET, &format!("a {} database cannot keep it in a file", url.scheme())),
+            None => {}
+        },
+        Some((_, Ok(_))) | None => {}
+    }
+    (database_url, secret)
+}
+
+fn lifetimes(reader: &mut Reader<'_>) -> Option<Lifetimes> {
+    let access_token = reader.read(&settings::ACCESS_TOKEN_TTL);
+    let refresh_token = reader.read(&settings::REFRESH_TOKEN_TTL);
+    let code = reader.read(&settings::CODE_TTL);
+    let challenge = reader.read(&settings::CHALLENGE_TTL);
+    let session = reader.read(&settings::SESSION_TTL);
+    let login_session = reader.read(&settings::LOGIN_TTL);
+    let grace = reader.read(&settings::REFRESH_GRACE);
+    let default = Lifetimes::default();
+    Some(Lifetimes {
+        access_token: access_token?,
+        refresh_token: refresh_token?,
+        code: code?,
+        challenge: challenge?,
+        session: session?,
+        login_session: login_session?,
+        confidential_grace: grace.unwrap_or(default.confidential_grace),
+        public_grace: grace.unwrap_or(default.public_grace),
+    })
+}
+
+/// Who can register clients, and with which token.
+fn registration(reader: &mut Reader<'_>, is_loopback: bool) -> (RegistrationMode, Option<Secret>) {
+    let mode = reader.read(&settings::REGISTRATION).unwrap_or_else(|| {
+        let (mode, why) = if is_loopback {
+            (RegistrationMode::Open, "default while the public URL is loopback")
+        } else {
+            (RegistrationMode::Token, "default, because the public URL is not loopback")
+        };
+        reader.derive(&settings::REGISTRATION, mode.name(), why);
+        mode
+    });
+    let token = reader.read(&settings::REGISTRATION_TOKEN);
+    if mode == RegistrationMode::Open && token.is_some() {
+        reader.mistaken(
+            &settings::REGISTRATION_TOKEN,
+            "it is not used while registration is open; set registration to token",
+        );
+    }
+    (mode, token)
+}
+
+/// A setting that is on by default if something is so.
+fn switch(
+    reader: &mut Reader<'_>,
+    setting: &Setting<bool>,
+    is_so: bool,
+    subject: &str,
+    predicate: &str,
+) -> bool {
+    reader.read(setting).unwrap_or_else(|| {
+        let (value, why) = if is_so {
+            ("on", format!("default while {subject} {predicate}"))
+        } else {
+            ("off", format!("default, because {subject} not {predicate}"))
+        };
+        reader.derive(setting, value, &why);
+        is_so
+    })
+}
+
+fn wallets(reader: &mut Reader<'_>) -> WalletSettings {
+    let ethereum_rpc = reader.read(&settings::ETHEREUM_RPC).unwrap_or_default();
+    let is_private = reader.read(&settings::ETHEREUM_RPC_PRIVATE).unwrap_or_default();
+    let coins = reader.read(&settings::COINS).unwrap_or_default();
+    let mut wallets = WalletSettings { coins, ..WalletSettings::default() };
+    for (chain, url) in ethereum_rpc {
+        match RpcEndpoint::new(chain, url, is_private) {
+            Ok(endpoint) => wallets.ethereum_rpc.push(endpoint),
+            Err(rejected) => {
+                reader.mistaken(&settings::ETHEREUM_RPC, &format!("the URL for chain {chain}: {rejected}"));
+            }
+        }
+    }
+    wallets
+}
+
+fn resources(reader: &mut Reader<'_>, public_url: Option<&PublicUrl>) -> Option<ResourceRules> {
+    let named = reader.read(&settings::RESOURCES).unwrap_or_else(|| {
+        let (value, why) = if public_url.is_some_and(PublicUrl::is_loopback) {
+            ("any", "default while the public URL is loopback")
+        } else {
+            ("none", "default, because the public URL is not loopback")
+        };
+        reader.derive(&settings::RESOURCES, value, why);
+        Vec::new()
+    });
+    let rules = ResourceRules::new(public_url?.clone(), named);
+    rules
+        .inspect_err(|(resource, unfit)| {
+            reader.mistaken(&settings::RESOURCES, &format!("{:?} is {unfit}", resource.uri));
+        })
+        .ok()
+}
+
+fn workers(reader: &mut Reader<'_>) -> usize {
+    reader.read(&settings::WORKERS).unwrap_or_else(|| {
+        let count = thread::available_parallelism().map_or(1, usize::from);
+        reader.derive(&settings::WORKERS, &count.to_string(), "default, one for each CPU");
+        count
+    })
+}
+
+/// The public URL of a server without the setting: this machine, at the port that it listens on.
 fn public_url_at(bind: SocketAddr, reader: &mut Reader<'_>) -> Option<PublicUrl> {
     let host = match bind.ip() {
         IpAddr::V4(ip) if ip.is_loopback() && ip != Ipv4Addr::LOCALHOST => ip.to_string(),
@@ -528,8 +550,17 @@ struct Push {
 }
 
 impl Push {
-    fn read(reader: &mut Reader<'_>, retention: Option<Duration>) -> Self {
+    fn read(reader: &mut Reader<'_>, retention: Option<Duration>, public_url: Option<&PublicUrl>) -> Self {
         let url = reader.read(&settings::EVENT_PUSH_URL);
+        // An unknown public URL is a mistake of its own.
+        if let (Some(url), Some(public_url)) = (&url, public_url)
+            && !HttpFetcher::new(public_url.is_loopback()).may_contact(url)
+        {
+            reader.mistaken(
+                &settings::EVENT_PUSH_URL,
+                "only addresses on the public internet are contacted, and this machine while public_url is loopback",
+            );
+        }
         let secret = reader.read(&settings::EVENT_PUSH_SECRET);
         Self {
             has_secret: secret.is_some(),
@@ -538,13 +569,12 @@ impl Push {
         }
     }
 
-    fn warnings(&self, public_url: Option<&PublicUrl>) -> Vec<String> {
-        let Some(receiver) = &self.receiver else {
+    fn warnings(&self) -> Vec<String> {
+        if self.receiver.is_none() {
             let warning =
                 "event_push_secret: nothing is pushed without event_push_url; set it too, or leave both out";
             return if self.has_secret { vec![warning.to_owned()] } else { Vec::new() };
-        };
-        let is_trial = public_url.is_none_or(PublicUrl::is_loopback);
+        }
         [
             (
                 !self.has_secret,
@@ -555,11 +585,6 @@ impl Push {
                 !self.keeps_events,
                 "event_push_url: event_retention is 0, so there are no events to push; set event_retention, or \
                  leave event_push_url out",
-            ),
-            (
-                receiver.url.starts_with("http:") && !is_trial,
-                "event_push_url: this machine is contacted only while the public URL is loopback, so nothing \
-                 arrives there; use an https address on the public internet",
             ),
         ]
         .into_iter()
@@ -617,7 +642,7 @@ fn exposed(admin: Option<SocketAddr>) -> Option<String> {
     (!is_near).then(|| {
         format!(
             "admin_listen: {address} is not on this machine or in a private network, and the admin interface is plain \
-             HTTP: whoever listens on the way gets the admin keys; use 127.0.0.1 or a private address, or a proxy \
+             HTTP: an eavesdropper gets the admin keys; use 127.0.0.1 or a private address, or a proxy \
              with TLS"
         )
     })

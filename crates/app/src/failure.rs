@@ -4,7 +4,18 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use crate::config::Mistake;
+use countersign_ports::StoreError;
+
+/// One mistake in the settings: a line that names the setting, where it came from and what it takes. It never
+/// contains the value of a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mistake(pub(crate) String);
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 /// Why a command failed. The text is printed to the terminal as whole lines.
 #[derive(Debug)]
@@ -50,6 +61,11 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::because("write the output", &error)
     }
+}
+
+/// The database failed.
+pub(crate) fn store(error: &StoreError) -> Failure {
+    Failure::because("work with the database", error)
 }
 
 /// An error with its causes, as one line. A cause that the text already contains is left out.

@@ -3,54 +3,60 @@
 mod contract_chains;
 mod known;
 mod listener;
-pub(crate) mod opening;
+mod shutdown;
+mod supervisor;
 
 use std::io::{self, IsTerminal, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_adapters_crypto::{JosekitSigner, load_or_create};
+use countersign_adapters_crypto::{EpochSecret, JosekitSigner, OperatorSecret, load_or_create};
 use countersign_domain::challenge::TextKey;
 use countersign_domain::dpop::DpopNonceKey;
+use countersign_domain::epoch::Epoch;
 use countersign_domain::form_key::FormKey;
-use countersign_domain::id::EpochId;
 use countersign_domain::picture::PictureKey;
 use countersign_domain::repeat_key::RepeatKey;
 use countersign_domain::secret::SecretHash;
-use countersign_http_actix::{
-    self as http, AdminSettings, DeskSettings, HttpSettings, Registration, Running, RunningAdmin,
-};
+use countersign_http_actix::{self as http, HttpSettings, Registration, Running};
+use countersign_http_operators::{self as operators, AdminSettings, DeskSettings, RunningAdmin};
 use countersign_metrics::{MeasuredWallets, Metrics};
-use countersign_ports::{KeyRing, Storage};
+use countersign_ports::{Clock, KeyRing, Storage};
 use countersign_usecases::context::cause::SERVER;
+use countersign_usecases::context::footing::Footing;
+use countersign_usecases::events::hosts::keep_host_noted;
+use countersign_usecases::events::waiting_events::SealWatch;
 use countersign_usecases::{Context, ContextKeys};
-use known::Known;
+use known::KnownFigures;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use crate::agreement::Agreement;
-use crate::clock_watch::ClockWatch;
+use crate::applications::desk::KnownApplications;
+use crate::commands::declared;
+use crate::commands::templates;
+use crate::config::agreement::Agreement;
+use crate::config::descriptors;
+use crate::config::throw_away::ThrowAway;
+use crate::config::warnings;
 use crate::config::{AddressDetail, Config, MetricsPage, RegistrationMode};
-use crate::declared;
-use crate::descriptors;
-use crate::desk::{self, KnownApplications};
-use crate::epoch_watch::EpochWatch;
-use crate::event_keeper::EventKeeper;
-use crate::event_pusher::{EventPusher, PushCounts};
+use crate::database::admin_group;
+use crate::database::opening;
+use crate::database::operator_secret::{self, OperatorSecretError};
 use crate::failure::{Failure, chain};
-use crate::key_events::EventsOfKeys;
-use crate::key_ring::SealedRing;
-use crate::keys::KeyKeeper;
-use crate::lease::Lease;
-use crate::operator_secret::{self, OperatorSecretError};
-use crate::replica_keeper::ReplicaKeeper;
-use crate::shutdown::Signals;
-use crate::supervisor::Supervisor;
-use crate::templates_command;
-use crate::throw_away::ThrowAway;
-use crate::upkeep::{Upkeeper, UseWriter};
-use crate::warnings;
+use crate::keys::key_events::EventsOfKeys;
+use crate::keys::key_ring::SealedRing;
+use crate::server::shutdown::Signals;
+use crate::server::supervisor::Supervisor;
+use crate::upkeep::clock_watch::ClockWatch;
+use crate::upkeep::epoch_watch::EpochWatch;
+use crate::upkeep::event_keeper::EventKeeper;
+use crate::upkeep::event_pusher::{EventPusher, PushCounts};
+use crate::upkeep::event_watch::EventWatch;
+use crate::upkeep::key_keeper::KeyKeeper;
+use crate::upkeep::lease::Lease;
+use crate::upkeep::replica_keeper::ReplicaKeeper;
+use crate::upkeep::upkeeper::{Upkeeper, UseWriter};
 use crate::wiring::{OpenStorage, Wiring};
 
 /// How long the server still takes requests after its readiness turned 503, so that load balancers can look
@@ -76,6 +82,49 @@ pub(crate) fn handed_over() -> Result<Option<(TcpListener, SocketAddr)>, Failure
         .map_err(|error| Failure::because("take the socket that was handed over (LISTEN_FDS)", &error))
 }
 
+fn listen_at(address: SocketAddr, setting: &str) -> Result<TcpListener, Failure> {
+    listener::listen(address)
+        .map_err(|error| Failure::because(&format!("listen on {address} ({setting})"), &error))
+}
+
+/// Warns of what the settings and the templates leave open. Returns what the settings do.
+fn warn(config: &Config, wiring: &Wiring) -> Result<Vec<String>, Failure> {
+    let warned = warnings::of(config, wiring);
+    let doubts = templates::doubts(config, wiring)
+        .map_err(|error| Failure::because("read the templates (template_directory)", &error))?;
+    for warning in &warned {
+        tracing::warn!("{warning}");
+    }
+    for doubt in doubts {
+        tracing::warn!("{doubt}");
+    }
+    Ok(warned)
+}
+
+fn serve_admin(
+    running: &Running,
+    settings: AdminSettings,
+    listener: TcpListener,
+) -> Result<RunningAdmin, Failure> {
+    if let Ok(address) = listener.local_addr() {
+        tracing::info!(%address, "the admin interface is at /admin/api/v1");
+    }
+    let (started, serving) = operators::serve_admin(running, settings, listener)
+        .map_err(|error| Failure::because("serve the admin interface (admin_listen)", &error))?;
+    tokio::spawn(serving);
+    Ok(started)
+}
+
+fn serve_metrics(metrics: Arc<Metrics>, listener: TcpListener) -> Result<(), Failure> {
+    if let Ok(address) = listener.local_addr() {
+        tracing::info!(%address, "metrics are at /metrics");
+    }
+    let serving = http::serve_metrics(metrics, listener)
+        .map_err(|error| Failure::because("serve the metrics (metrics_listen)", &error))?;
+    tokio::spawn(serving);
+    Ok(())
+}
+
 /// Serves until a signal arrives. Temporary files are gone when this returns.
 pub(crate) async fn serve(
     config: Config,
@@ -84,73 +133,55 @@ pub(crate) async fn serve(
     mut throw_away: Option<ThrowAway>,
     clock_is_right: bool,
 ) -> Result<(), Failure> {
-    let told = warnings::of(&config, &wiring);
-    for warning in &told {
-        tracing::warn!("{warning}");
-    }
-    let doubts = templates_command::doubts(&config, &wiring)
-        .map_err(|error| Failure::because("read the templates (template_directory)", &error))?;
-    for doubt in doubts {
-        tracing::warn!("{doubt}");
-    }
+    let warned = warn(&config, &wiring)?;
     let mut signals = Signals::listen().map_err(|error| Failure::because("listen for signals", &error))?;
-    let admin_listener = match config.admin {
-        None => None,
-        Some(address) => Some(
-            listener::listen(address)
-                .map_err(|error| Failure::because(&format!("listen on {address} (admin_listen)"), &error))?,
-        ),
+    let admin_listener = config.admin.map(|address| listen_at(address, "admin_listen")).transpose()?;
+    let metrics_listener = match config.metrics {
+        MetricsPage::Nowhere | MetricsPage::Beside => None,
+        MetricsPage::At(address) => Some(listen_at(address, "metrics_listen")?),
     };
-    let metrics_listener =
-        match config.metrics {
-            MetricsPage::Nowhere | MetricsPage::Beside => None,
-            MetricsPage::At(address) => Some(listener::listen(address).map_err(|error| {
-                Failure::because(&format!("listen on {address} (metrics_listen)"), &error)
-            })?),
-        };
     if let Some(folder) = &mut throw_away {
         folder.make().map_err(|error| Failure::because(&format!("make {}", folder.path()), &error))?;
     }
+    let mut storage = None;
     let started = tokio::select! {
-        started = start(&config, &wiring, &told, listener, clock_is_right) => started?,
+        started = start(&config, &wiring, &warned, listener, clock_is_right, &mut storage) => started.map(Some),
         name = signals.next() => {
             tracing::info!(signal = name, "stopped before the server had started");
-            return Ok(());
+            Ok(None)
         }
     };
-    let Started { upkeeper, keys, metrics, pushed, mut running, storage, admin, epoch } = started;
-    let mut admin_server = None;
-    if let Some(listener) = admin_listener {
-        if let Ok(address) = listener.local_addr() {
-            tracing::info!(%address, "the admin interface is at /admin/api/v1");
+    let (started, storage) = match (started, storage) {
+        (Ok(Some(started)), Some(storage)) => (started, storage),
+        (started, None) => return started.map(drop),
+        (started, Some(storage)) => {
+            storage.close().await;
+            return started.map(drop);
         }
-        let (started, serving) = http::serve_admin(&running, admin, listener)
-            .map_err(|error| Failure::because("serve the admin interface (admin_listen)", &error))?;
-        admin_server = Some(started);
-        tokio::spawn(serving);
-    }
+    };
+    let Started { upkeeper, keys, metrics, pushed, seals, mut running, admin, footing } = started;
+    let admin_server = admin_listener.map(|listener| serve_admin(&running, admin, listener)).transpose()?;
     if let Some(listener) = metrics_listener {
-        if let Ok(address) = listener.local_addr() {
-            tracing::info!(%address, "metrics are at /metrics");
-        }
-        let serving = http::serve_metrics(metrics, listener)
-            .map_err(|error| Failure::because("serve the metrics (metrics_listen)", &error))?;
-        tokio::spawn(serving);
+        serve_metrics(metrics, listener)?;
     }
-    let epochs = EpochWatch { context: upkeeper.context.clone(), epoch };
+    let epochs = EpochWatch { footing, entropy: Arc::clone(&upkeeper.context.entropy) };
     let uses = UseWriter { clients: upkeeper.context.clients.clone() };
-    let context = &upkeeper.context;
+    let (context, watch) = (&upkeeper.context, &upkeeper.clock);
     let [sealing, pushing] = ["events", "event push"].map(|work| Lease::new(context.clone(), work));
-    let events = EventKeeper::new(context.clone(), sealing.clone(), config.event_push.is_some());
+    let events =
+        EventKeeper::new(context.clone(), Arc::clone(watch), sealing.clone(), config.event_push.is_some());
     let receiver = config.event_push.clone();
     let pusher =
         receiver.map(|receiver| EventPusher::new(context.clone(), pushing.clone(), receiver, pushed));
-    let replica = ReplicaKeeper::new(context.clone(), Agreement::of(&config), running.strangers());
+    let waiting = EventWatch { context: context.clone(), seals };
+    let agreement = Agreement::of(&config);
+    let replica = ReplicaKeeper::new(context.clone(), Arc::clone(watch), agreement, running.strangers());
     let mut upkeep = vec![
         tokio::spawn(upkeeper.keep()),
         tokio::spawn(keys.keep()),
         tokio::spawn(uses.clone().keep()),
         tokio::spawn(events.keep()),
+        tokio::spawn(waiting.keep()),
         tokio::spawn(replica.clone().keep()),
     ];
     upkeep.extend(pusher.map(|pusher| tokio::spawn(pusher.keep())));
@@ -163,7 +194,6 @@ pub(crate) async fn serve(
     supervisor.ready();
     tokio::spawn(supervisor.clone().keep_alive());
     contract_chains::introduce(&config.wallets.ethereum_rpc);
-
     let mut outdated = None;
     let ended = tokio::select! {
         ended = running.wait() => Some(ended),
@@ -173,10 +203,8 @@ pub(crate) async fn serve(
             None
         }
         () = epochs.until_another_begins() => {
-            tracing::error!("a backup was restored into the database while the server ran: stopping");
-            outdated = Some(Failure::Failed(
-                "stopped because a backup was restored into the database while the server ran; start it again".to_owned(),
-            ));
+            tracing::error!("a backup was restored into the database, or another database copied there, while the server ran: stopping");
+            outdated = Some(failed("stopped because a backup was restored into the database while the server ran; start it again"));
             None
         }
     };
@@ -185,7 +213,7 @@ pub(crate) async fn serve(
     if let Some(ended) = ended {
         rest.finish().await;
         return match ended {
-            Ok(()) => Err(Failure::Failed("the server stopped by itself".to_owned())),
+            Ok(()) => Err(failed("the server stopped by itself")),
             Err(error) => Err(Failure::because("go on serving", &error)),
         };
     }
@@ -193,12 +221,14 @@ pub(crate) async fn serve(
         () = stop(running, admin_server, rest) => tracing::info!("stopped"),
         name = signals.next() => {
             tracing::warn!(signal = name, "a second signal: stopping at once");
-            return Err(Failure::Failed(
-                "stopped at once by a second signal; requests in flight were cut off".to_owned(),
-            ));
+            return Err(failed("stopped at once by a second signal; requests in flight were cut off"));
         }
     }
     outdated.map_or(Ok(()), Err)
+}
+
+fn failed(text: &str) -> Failure {
+    Failure::Failed(text.to_owned())
 }
 
 struct Started {
@@ -206,57 +236,38 @@ struct Started {
     keys: KeyKeeper,
     metrics: Arc<Metrics>,
     pushed: Arc<PushCounts>,
+    seals: Arc<SealWatch>,
     running: Running,
-    storage: OpenStorage,
     admin: AdminSettings,
-    epoch: Option<EpochId>,
+    footing: Arc<Footing>,
 }
 
+/// Opens the database and starts the server on it. The caller closes the database, also if this fails or is dropped.
 async fn start(
     config: &Config,
     wiring: &Wiring,
     warnings: &[String],
     listener: TcpListener,
     clock_is_right: bool,
+    opened: &mut Option<OpenStorage>,
 ) -> Result<Started, Failure> {
     let descriptors = descriptors::raise();
     let connections = descriptors::connections(config, descriptors);
-    let no_secret = |error: OperatorSecretError| {
-        if let OperatorSecretError::Database(error) = &error {
-            return opening::failure("open the database", &config.database_url, error);
-        }
-        Failure::because("get the secret (secret)", &error)
-    };
-    let found = operator_secret::find(config, wiring).await.map_err(no_secret)?;
-    let mut storage = opening::with_patience(config, wiring).await?;
-    // Only for a database that could be opened.
-    let secret = match found {
-        Some(secret) => secret,
-        None => operator_secret::create(config, wiring).map_err(no_secret)?,
-    };
+    let (storage, secret) = open(config, wiring, opened).await?;
     tracing::info!(descriptors, connections = connections.total, "connections are limited");
     let watch = ClockWatch::start(Arc::clone(&wiring.clock), &*storage.storage, clock_is_right);
     let watch = Arc::new(watch.await.map_err(|error| Failure::because("compare the clocks", &error))?);
     let clock = watch.clock();
-    let events = EventsOfKeys {
-        policy: config.events,
-        clock: Arc::clone(&clock),
-        entropy: Arc::clone(&wiring.entropy),
-        cause: SERVER.clone(),
-    };
+    let (entropy, cause) = (Arc::clone(&wiring.entropy), SERVER.clone());
+    let events = EventsOfKeys { policy: config.events, clock: Arc::clone(&clock), entropy, cause };
     let store = storage.storage.as_ref();
     let keys = load_or_create(store, &secret, clock.as_ref(), wiring.entropy.as_ref(), &events);
     let signer = keys.await.map_err(|error| Failure::because("open the signing keys", &error))?;
     let signer = Arc::new(signer);
-    let epoch = store.epoch().await.map_err(|error| Failure::because("read the epoch", &error))?;
+    let (footing, epoch) = footing(storage, wiring).await?;
     // What is handed out with these keys ends when a backup is restored.
     let handed_out = secret.in_epoch(epoch.map(|epoch| epoch.id));
-    let context_keys = ContextKeys {
-        texts: TextKey::new(handed_out.derive::<32>("challenge texts")),
-        nonces: DpopNonceKey::new(handed_out.derive::<32>("DPoP nonces")),
-        pictures: PictureKey::new(secret.derive::<32>("pictures")),
-        restored_at: epoch.map(|epoch| epoch.raised_at),
-    };
+    let context_keys = context_keys(&secret, &handed_out, epoch, &*clock);
     let keys = KeyKeeper {
         signer: Arc::clone(&signer),
         storage: Arc::<dyn Storage>::clone(&storage.storage),
@@ -267,20 +278,16 @@ async fn start(
         events,
         rotation: config.key_rotation,
     };
-    let stored = Arc::clone(&storage.storage);
-    let context = wiring.context(
-        config,
-        stored,
-        Arc::clone(&clock),
-        Arc::<JosekitSigner>::clone(&signer),
-        context_keys,
-    );
+    let (stored, signing) = (Arc::clone(&storage.storage), Arc::<JosekitSigner>::clone(&signer));
+    let context = wiring.context(config, stored, Arc::clone(&clock), signing, context_keys);
     let pushed = Arc::<PushCounts>::default();
-    let known = Known {
+    let seals = Arc::<SealWatch>::default();
+    let known = KnownFigures {
         signer,
         clock,
         clients: context.clients.clone(),
         pushed: Arc::clone(&pushed),
+        seals: Arc::clone(&seals),
         writer: storage.writer.take(),
     };
     let metrics = Arc::new(http::metrics(env!("CARGO_PKG_VERSION"), Box::new(known)));
@@ -289,19 +296,18 @@ async fn start(
     declared::at_start(&config.apply_files, context.management()).await?;
     let ring: Arc<dyn KeyRing> = Arc::new(SealedRing {
         store: Arc::<dyn Storage>::clone(&storage.storage),
-        secret: secret.clone(),
+        secret: Some(secret.clone()),
         entropy: Arc::clone(&wiring.entropy),
         events: keys.events.clone(),
     });
+    let noted = keep_host_noted(&context).await;
+    noted.map_err(|error| Failure::because("write down the host in the record", &error))?;
     warn_of_the_desk(config, &*storage.storage).await;
-    let desk = config.desk.as_ref().map(|desk| DeskSettings {
-        keys: Arc::clone(&ring),
-        place: desk.place,
-        warnings: warnings.to_vec(),
-        applications: Arc::new(KnownApplications {
-            issuer: config.public_url.clone(),
-            entropy: Arc::clone(&wiring.entropy),
-        }),
+    let desk = config.desk.as_ref().map(|desk| {
+        let (issuer, entropy) = (config.public_url.clone(), Arc::clone(&wiring.entropy));
+        let applications = Arc::new(KnownApplications { issuer, entropy });
+        let settings = DeskSettings { keys: Arc::clone(&ring), warnings: warnings.to_vec(), applications };
+        operators::desk_routes(settings, desk.place)
     });
     let settings = HttpSettings {
         registration: registration(config),
@@ -320,6 +326,8 @@ async fn start(
         workers: config.workers,
         connections,
         own_clock: Arc::clone(&wiring.clock),
+        footing: Arc::clone(&footing),
+        seals: Arc::clone(&seals),
         desk,
     };
     let running = http::start(context.clone(), settings, listener)
@@ -328,14 +336,13 @@ async fn start(
     let upkeeper = Upkeeper { context, clock: watch, forget_unused_users };
     let admin =
         AdminSettings { keys: ring, repeat_key: RepeatKey::new(secret.derive::<32>("repeated requests")) };
-    let epoch = epoch.map(|epoch| epoch.id);
-    Ok(Started { upkeeper, keys, metrics, pushed, running, storage, admin, epoch })
+    Ok(Started { upkeeper, keys, metrics, pushed, seals, running, admin, footing })
 }
 
-/// Warns if nobody is in the group of the operators.
+/// Warns if the group of the operators is empty.
 async fn warn_of_the_desk(config: &Config, storage: &dyn Storage) {
     let Some(desk) = &config.desk else { return };
-    match desk::doubt(&desk.policy, storage).await {
+    match admin_group::doubt(&desk.policy, storage).await {
         Ok(None) => {}
         Ok(Some(doubt)) => tracing::warn!("{doubt}"),
         Err(error) => tracing::warn!(error = chain(&error), "who is in admin_group could not be read"),
@@ -371,7 +378,7 @@ fn say_where(config: &Config, running: &Running, throw_away: Option<&ThrowAway>)
         );
     }
     let mut out = io::stdout();
-    // A greeting for a person. If the terminal is closed, nobody misses it.
+    // A greeting for a person. If the terminal is closed, it is not missed.
     if let Some(folder) = throw_away {
         let _ = write!(out, "{}", trial(config, folder));
     } else if out.is_terminal() {
@@ -431,5 +438,51 @@ impl Rest {
         }
         self.replica.leave().await;
         self.storage.close().await;
+    }
+}
+
+/// Opens the database. A secret is made only for one that could be opened.
+async fn open<'a>(
+    config: &Config,
+    wiring: &Wiring,
+    opened: &'a mut Option<OpenStorage>,
+) -> Result<(&'a mut OpenStorage, OperatorSecret), Failure> {
+    let no_secret = |error: OperatorSecretError| {
+        if let OperatorSecretError::Database(error) = &error {
+            return opening::failure("open the database", &config.database_url, error);
+        }
+        Failure::because("get the secret (secret)", &error)
+    };
+    let found = operator_secret::find(config, wiring).await.map_err(no_secret)?;
+    let storage = opened.insert(opening::with_patience(config, wiring).await?);
+    let secret = match found {
+        Some(secret) => secret,
+        None => operator_secret::create(config, wiring).map_err(no_secret)?,
+    };
+    Ok((storage, secret))
+}
+
+async fn footing(storage: &OpenStorage, wiring: &Wiring) -> Result<(Arc<Footing>, Option<Epoch>), Failure> {
+    let no_epoch = |error| Failure::because("read the epoch", &error);
+    // Before the epoch, so that a later one is noticed.
+    let lineage = storage.storage.lineage().await.map_err(no_epoch)?;
+    let epoch = storage.storage.epoch().await.map_err(no_epoch)?;
+    let stored = Arc::<dyn Storage>::clone(&storage.storage);
+    Ok((Arc::new(Footing::new(stored, Arc::clone(&wiring.clock), lineage)), epoch))
+}
+
+fn context_keys(
+    secret: &OperatorSecret,
+    handed_out: &EpochSecret<'_>,
+    epoch: Option<Epoch>,
+    clock: &dyn Clock,
+) -> ContextKeys {
+    ContextKeys {
+        texts: TextKey::new(handed_out.derive::<32>("challenge texts")),
+        nonces: DpopNonceKey::new(handed_out.derive::<32>("DPoP nonces")),
+        pictures: PictureKey::new(secret.derive::<32>("pictures")),
+        record: secret.record_key(),
+        // Whatever the clock of the restore was: it was over when this server started.
+        restored_at: epoch.map(|epoch| epoch.raised_at.min(clock.now())),
     }
 }

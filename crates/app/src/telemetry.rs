@@ -13,8 +13,8 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::change_log;
 use crate::config::{Config, LogFormat};
+use crate::database::change_log;
 use json_lines::JsonLines;
 pub(crate) use log_writer::Flush;
 use log_writer::LogWriter;

@@ -3,6 +3,8 @@
 //! To wire a database of your own, implement [`StorageScheme`] in the style of `wiring/sqlite.rs`, push it
 //! into [`Wiring::storage`] and call [`crate::run`] from your own binary.
 
+mod database_url;
+mod findings;
 mod postgres;
 mod sqlite;
 
@@ -18,16 +20,11 @@ use countersign_metrics::WriterFigures;
 use countersign_ports::error::Source;
 use countersign_ports::{
     ArchiveError, ArchiveSource, ArchiveTarget, Clock, Entropy, Fetcher, JwsReader, Mailer, Storage,
-    TokenSigner, WalletVerifier,
+    WalletVerifier,
 };
-use countersign_usecases::context::blocks::Blocks;
-use countersign_usecases::context::clients::Clients;
-use countersign_usecases::context::resources::Resources;
-use countersign_usecases::{Context, ContextKeys, Policy};
 
-use crate::config::Config;
-pub use crate::config::DatabaseUrl;
-pub use crate::doctor::finding::{Finding, Health};
+pub use database_url::DatabaseUrl;
+pub use findings::finding::{Finding, Health};
 pub use postgres::PostgresScheme;
 pub use sqlite::SqliteScheme;
 
@@ -173,6 +170,36 @@ pub enum OpenError {
     /// Waiting would not help.
     #[error("database cannot be used")]
     Unusable(#[source] Source),
+    /// A restore or a copy did not finish filling it.
+    #[error("database is not finished")]
+    Unfinished(#[source] Source),
+    /// It does not let this role in, or not to its tables.
+    #[error("database refuses the role")]
+    NotPermitted(#[source] Source),
+    /// The server of the database runs, and has none of this name.
+    #[error("there is no such database")]
+    NoSuchDatabase(#[source] Source),
+}
+
+impl OpenError {
+    /// What the operator can do.
+    pub(crate) const fn advice(&self) -> &'static str {
+        match self {
+            Self::Unavailable(_) | Self::Unusable(_) => {
+                "start the database, or correct database_url; no one can sign in without it"
+            }
+            Self::Unfinished(_) => {
+                "run `countersign restore --undo` to go on with the data that were there before, or run the restore or the copy \
+                 again (docs/backup.md)"
+            }
+            Self::NotPermitted(_) => {
+                "give the role of database_url its rights (docs/install.md, PostgreSQL), or correct user and password in it"
+            }
+            Self::NoSuchDatabase(_) => {
+                "create the database (docs/install.md, PostgreSQL), or correct its name in database_url"
+            }
+        }
+    }
 }
 
 impl Wiring {
@@ -200,54 +227,6 @@ impl Wiring {
             format!("this build knows {}", known.join(", "))
         })?;
         scheme.check(url).map(|()| scheme.as_ref())
-    }
-
-    /// The context in which the use-cases run.
-    pub(crate) fn context(
-        &self,
-        config: &Config,
-        storage: Arc<dyn Storage>,
-        clock: Arc<dyn Clock>,
-        signer: Arc<dyn TokenSigner>,
-        keys: ContextKeys,
-    ) -> Context {
-        let mailer = config
-            .mail
-            .clone()
-            .map(|settings| (self.mailer)(settings, Arc::clone(&self.clock), Arc::clone(&self.entropy)));
-        Context {
-            storage: Arc::<dyn Storage>::clone(&storage),
-            resources: Resources::new(Arc::<dyn Storage>::clone(&storage), Arc::clone(&clock)),
-            clients: Clients::new(Arc::<dyn Storage>::clone(&storage), Arc::clone(&clock)),
-            blocks: Blocks::new(storage, Arc::clone(&clock)),
-            access: Arc::default(),
-            wallets: (self.wallets)(config.wallets.clone()),
-            signer,
-            jws: Arc::clone(&self.jws),
-            // Someone who tries the server out has clients on this machine too.
-            fetcher: (self.fetcher)(config.public_url.is_loopback()),
-            clock,
-            entropy: Arc::clone(&self.entropy),
-            mailer,
-            keys,
-            policy: policy(config),
-        }
-    }
-}
-
-/// What the operator decided, for the use-cases.
-pub(crate) fn policy(config: &Config) -> Policy {
-    Policy {
-        public_url: config.public_url.clone(),
-        lifetimes: config.lifetimes,
-        default_access: config.default_access.clone(),
-        resources: config.resources.clone(),
-        client_documents: config.client_documents,
-        synthetic_email: config.synthetic_email,
-        assertion_audience: config.assertion_audience,
-        events: config.events,
-        desk: config.desk.as_ref().map(|desk| desk.policy.clone()),
-        playground: config.playground,
     }
 }
 

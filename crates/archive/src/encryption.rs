@@ -10,11 +10,11 @@ use countersign_ports::ArchiveError;
 /// How an encrypted file begins.
 const AGE: &[u8] = b"age-encryption.org/";
 
-/// Whoever can open a backup.
+/// The recipient who can open a backup.
 #[derive(Clone)]
 pub struct Recipient(x25519::Recipient);
 
-/// A text is no recipient.
+/// A text is not a recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecipientRejected;
 

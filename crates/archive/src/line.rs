@@ -39,7 +39,7 @@ struct ColumnLine {
     kind: String,
 }
 
-/// A line that is no row.
+/// A line that is not a row.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Mark {
@@ -61,7 +61,7 @@ impl Mark {
     }
 }
 
-/// The sum that a line told.
+/// The sum in a line.
 pub(crate) fn sum(name: String, rows: u64, sha256: &str) -> Result<TableSum, Wrong> {
     let hash = Digest256::parse(sha256).ok_or_else(|| "a hash cannot be read".to_owned())?;
     Ok(TableSum { name, rows, hash })

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 
-use countersign_domain::archive::{CountedTable, FORMAT, Header, Table, TableSum};
+use countersign_domain::archive::{CountedTable, FORMAT, ForeignPart, Header, Table, TableSum};
 use countersign_ports::{ArchiveError, ArchiveSource, TakeRow};
 use sha2::{Digest, Sha256};
 use zstd::stream::read::Decoder;
@@ -29,7 +29,7 @@ pub struct BackupReader<R: BufRead> {
 }
 
 impl<R: BufRead> BackupReader<R> {
-    /// Reads everything that stands before the first row. Identities are needed only if the file is encrypted.
+    /// Reads everything before the first row. Identities are needed only if the file is encrypted.
     pub fn open(file: R, identities: &Identities) -> Result<Self, ArchiveError> {
         let mut file = BufReader::new(Opened::new(file, identities)?);
         read_first(&mut file)?;
@@ -85,6 +85,11 @@ impl<R: BufRead + Send> ArchiveSource for BackupReader<R> {
 
     fn tables(&mut self) -> Result<Vec<CountedTable>, ArchiveError> {
         Ok(self.header.tables.clone())
+    }
+
+    /// A file does not say what is ours.
+    fn foreign(&mut self) -> Result<Vec<ForeignPart>, ArchiveError> {
+        Ok(Vec::new())
     }
 
     fn rows(&mut self, table: &Table, take: &mut TakeRow<'_>) -> Result<Option<TableSum>, ArchiveError> {

@@ -25,7 +25,7 @@ pub struct BackupWriter<W: Write> {
 }
 
 impl<W: Write> BackupWriter<W> {
-    /// Writes everything that stands before the first row. Without recipients the file is not encrypted.
+    /// Writes everything before the first row. Without recipients the file is not encrypted.
     pub fn begin(out: W, header: &Header, recipients: &[Recipient]) -> Result<Self, ArchiveError> {
         let begin = || -> io::Result<Encoder<'static, Sealed<W>>> {
             let mut out = Sealed::new(out, recipients)?;

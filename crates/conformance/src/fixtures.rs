@@ -22,6 +22,7 @@ use countersign_domain::consent::{ConsentDestination, ConsentTerms};
 use countersign_domain::declaration::{Declaration, DeclaredThing};
 use countersign_domain::device::{self, DeviceRequest};
 use countersign_domain::email::{EmailAddress, EmailConfirmation};
+use countersign_domain::forgetting::{MARGIN, Past, TimeWitness, judge_clock};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, UserId};
@@ -34,7 +35,9 @@ use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::pushed_request::{self, PushedRequest};
 use countersign_domain::redirect_uri::RedirectUri;
-use countersign_domain::resource::{OpenTo, Resource, ResourceRules, ResourceScope, ScopeTitle};
+use countersign_domain::resource::{
+    OpenTo, Resource, ResourceName, ResourceRules, ResourceScope, ScopeTitle,
+};
 use countersign_domain::scope::{Scope, ScopeName, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::wallet::WalletAccount;
@@ -61,8 +64,8 @@ pub use ids::{
     admin_key_id, client_id, epoch_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id,
 };
 pub use signing::{
-    access_claims, add_signing_key, add_signing_key_beside, checkpoint, id_token_claims, logout_claims,
-    security_event_claims, short_id_token_claims,
+    RECORD_KEY, access_claims, add_signing_key, add_signing_key_beside, checkpoint, id_token_claims,
+    logout_claims, security_event_claims, short_id_token_claims,
 };
 pub use tokens::{
     issue_tokens, redeem_code, revoke_grant, revoke_token, rotate_again, rotate_refresh, token,
@@ -70,6 +73,11 @@ pub use tokens::{
 
 /// The time of all fixtures.
 pub const NOW: OffsetDateTime = datetime!(2026-11-21 10:00:00 UTC);
+
+/// A bound up to which things may be forgotten: every clock has passed this time, and the margin with it.
+pub fn past(time: OffsetDateTime) -> Past {
+    judge_clock(time + MARGIN, TimeWitness::Mark(None), Duration::ZERO).before
+}
 
 /// The redirect URI of every client and login.
 pub const REDIRECT_URI: &str = "https://client.example/callback";
@@ -223,7 +231,8 @@ pub fn resource(scopes: &[&str]) -> Resource {
     let mut scopes: Vec<_> = scopes.iter().enumerate().map(scope).collect();
     scopes.sort_by(|one, other| one.name.cmp(&other.name));
     let uri = format!("https://{}.example/api", client_id());
-    Resource { uri, open_to: OpenTo::Everyone, scopes, created_at: NOW }
+    let name = ResourceName::parse("Photo Store").ok();
+    Resource { uri, name, open_to: OpenTo::Everyone, scopes, created_at: NOW }
 }
 
 /// A file declared a group.
@@ -326,7 +335,8 @@ pub fn revoke_consent(user: UserId, client: ClientId) -> RevokeConsent {
 
 /// The command that deletes a user's account.
 pub fn delete_account(user: UserId) -> DeleteAccount {
-    DeleteAccount { user, now: NOW, pseudonym: pseudonym(), event: None }
+    let pseudonym = pseudonym();
+    DeleteAccount { user, now: NOW, pseudonym, hiding: RECORD_KEY.hiding(pseudonym), event: None }
 }
 
 /// An e-mail address.
@@ -364,6 +374,7 @@ pub fn link_wallet(signer: &WalletAccount, wallet: &WalletAccount) -> LinkWallet
         begun_at: NOW,
         now: NOW,
         forget_after: NOW + Duration::minutes(5),
+        most: 1_000,
         event: None,
     }
 }

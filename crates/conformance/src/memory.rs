@@ -31,10 +31,10 @@ use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
     AddSigningKey, ChangeAccess, ChangeResources, ClientChange, ClientStore, DayCount, DeleteClient,
     DocumentsForgotten, EventPush, ForgetDocuments, ForgetUnused, IfClientUnchanged, IssueTokens, KeyAdded,
-    KeyStore, PurgeExpired, Purged, RedeemCode, Redeemed, RegisterClient, Registered, RemoveSigningKey,
-    ReplayStore, Replica, RequestBegun, RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret,
-    Rotated, SecretRecord, SecretUse, SpendProof, StoreError, TokenStore, TokensIssued, UpdateClient, Upkeep,
-    WithdrawSigningKey,
+    KeyStore, KnownAccess, LeftToForget, PurgeExpired, Purged, REQUESTS_REMEMBERED, RedeemCode, Redeemed,
+    RegisterClient, Registered, RemoveSigningKey, ReplayStore, Replica, RequestBegun, RevokeGrant,
+    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SpendProof,
+    StoreError, TokenStore, TokensIssued, UpdateClient, Upkeep, WithdrawSigningKey,
 };
 use time::{Date, OffsetDateTime};
 
@@ -43,6 +43,7 @@ mod admin_keys;
 mod blocks;
 mod declarations;
 mod desk;
+pub mod differences;
 mod epoch;
 mod event_push;
 mod events;
@@ -81,6 +82,8 @@ struct Tables {
     users: BTreeMap<UserId, OffsetDateTime>,
     /// The users whom no client was told about, and when each was last looked at.
     untold: BTreeMap<UserId, OffsetDateTime>,
+    /// The deleted users some of whose sealed events still name them.
+    left_to_forget: BTreeMap<UserId, LeftToForget>,
     mark: Option<TimeMark>,
     wallets: BTreeMap<WalletKey, WalletRow>,
     consents: BTreeMap<(UserId, ClientId, ConsentTerms), Consent>,
@@ -192,25 +195,25 @@ impl ClientStore for MemoryStorage {
             let is_repeated = present.registration_token == client.registration_token;
             return Ok(if is_repeated { Registered::Stored } else { Registered::IdTaken });
         }
+        tables.record(command.event)?;
         tables.clients.insert(client.id, client);
-        tables.record(command.event);
         Ok(Registered::Stored)
     }
 
     async fn update_client(&self, command: UpdateClient) -> Result<bool, StoreError> {
-        Ok(self.tables_for(command.event.as_deref())?.update_client(command))
+        self.tables_for(command.event.as_deref())?.update_client(command)
     }
 
     async fn change_resources(&self, command: ChangeResources) -> Result<bool, StoreError> {
-        Ok(self.tables_for(command.event.as_deref())?.change_resources(command))
+        self.tables_for(command.event.as_deref())?.change_resources(command)
     }
 
     async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
-        Ok(self.tables_for(command.event.as_deref())?.change_access(command))
+        self.tables_for(command.event.as_deref())?.change_access(command)
     }
 
     async fn rotate_secret(&self, command: RotateSecret) -> Result<bool, StoreError> {
-        Ok(self.tables_for(command.event.as_deref())?.rotate_secret(command))
+        self.tables_for(command.event.as_deref())?.rotate_secret(command)
     }
 
     async fn note_secret_uses(&self, uses: Vec<SecretUse>) -> Result<(), StoreError> {
@@ -224,7 +227,7 @@ impl ClientStore for MemoryStorage {
     }
 
     async fn delete_client(&self, command: DeleteClient) -> Result<bool, StoreError> {
-        Ok(self.tables_for(command.event.as_deref())?.delete_client(command))
+        self.tables_for(command.event.as_deref())?.delete_client(command)
     }
 
     async fn if_client_unchanged(&self, command: IfClientUnchanged) -> Result<bool, StoreError> {
@@ -239,13 +242,13 @@ impl ClientStore for MemoryStorage {
         if tables.clients.get(&command.read.id) != Some(&command.read) {
             return Ok(false);
         }
-        Ok(match command.change {
+        match command.change {
             ClientChange::Update(change) => tables.update_client(*change),
             ClientChange::Resources(change) => tables.change_resources(change),
             ClientChange::Access(change) => tables.change_access(change),
             ClientChange::Secret(change) => tables.rotate_secret(change),
             ClientChange::Delete(change) => tables.delete_client(change),
-        })
+        }
     }
 
     async fn find_client(&self, id: ClientId) -> Result<Option<Client>, StoreError> {
@@ -337,6 +340,11 @@ impl TokenStore for MemoryStorage {
         Ok(tables.access_snapshot(id))
     }
 
+    async fn lives_on(&self, access: KnownAccess) -> Result<bool, StoreError> {
+        let found = self.find_access(access.id).await?;
+        Ok(found.is_some_and(|found| !found.was_revoked()))
+    }
+
     async fn revoke_token(&self, command: RevokeToken) -> Result<Revoked, StoreError> {
         let mut tables = self.tables();
         let presented = tables.tokens.get_mut(&command.id);
@@ -346,7 +354,7 @@ impl TokenStore for MemoryStorage {
             return Ok(Revoked::AlreadyRevoked);
         }
         row.access_revoked_at = Some(command.now);
-        tables.record(command.event);
+        tables.record(command.event)?;
         Ok(Revoked::Revoked)
     }
 
@@ -357,54 +365,63 @@ impl TokenStore for MemoryStorage {
         if !is_first {
             return Ok(Revoked::AlreadyRevoked);
         }
-        tables.record(command.event);
+        tables.record(command.event)?;
         Ok(Revoked::Revoked)
     }
 }
 
 impl Tables {
-    fn update_client(&mut self, command: UpdateClient) -> bool {
+    fn update_client(&mut self, command: UpdateClient) -> Result<bool, StoreError> {
         let UpdateClient { client, event } = command;
-        let Some(present) = self.clients.get_mut(&client.id) else { return false };
-        let (created_at, resources) = (present.created_at, std::mem::take(&mut present.resources));
-        let access = std::mem::take(&mut present.access);
-        let authentication = secrets::updated(present, &client);
-        let id = client.id;
-        *present = Client { authentication, created_at, resources, access, ..client };
-        self.forget_other_secrets(id);
-        self.record(event);
-        true
+        let Some(present) = self.clients.get(&client.id) else { return Ok(false) };
+        let after = Client {
+            authentication: secrets::updated(present, &client),
+            created_at: present.created_at,
+            resources: present.resources.clone(),
+            access: present.access.clone(),
+            ..client
+        };
+        self.change_client(after, event)
     }
 
-    fn change_resources(&mut self, command: ChangeResources) -> bool {
-        let Some(client) = self.clients.get_mut(&command.client) else { return false };
+    /// Stores a client that is known, and the event if that changes it.
+    fn change_client(&mut self, after: Client, event: Option<Box<Event>>) -> Result<bool, StoreError> {
+        let id = after.id;
+        if self.clients.get(&id) != Some(&after) {
+            self.record(event)?;
+            self.clients.insert(id, after);
+            self.forget_other_secrets(id);
+        }
+        Ok(true)
+    }
+
+    fn change_resources(&mut self, command: ChangeResources) -> Result<bool, StoreError> {
+        let Some(mut client) = self.clients.get(&command.client).cloned() else { return Ok(false) };
         command.change.apply(&mut client.resources);
-        self.record(command.event);
-        true
+        self.change_client(client, command.event)
     }
 
-    fn change_access(&mut self, command: ChangeAccess) -> bool {
-        let Some(client) = self.clients.get_mut(&command.client) else { return false };
+    fn change_access(&mut self, command: ChangeAccess) -> Result<bool, StoreError> {
+        let Some(mut client) = self.clients.get(&command.client).cloned() else { return Ok(false) };
         client.access.rule = command.rule;
         if let Some(release) = command.release {
             client.access.release = release;
         }
-        self.record(command.event);
-        true
+        self.change_client(client, command.event)
     }
 
-    fn delete_client(&mut self, command: DeleteClient) -> bool {
+    fn delete_client(&mut self, command: DeleteClient) -> Result<bool, StoreError> {
         let id = command.id;
+        if self.clients.contains_key(&id) {
+            self.record(command.event)?;
+        }
         let Self { grants, tokens, consents, untold, .. } = self;
         grants.retain(|_, row| row.grant.client != id || is_told(untold, row));
         tokens.retain(|_, row| grants.contains_key(&row.token.grant));
         consents.retain(|(_, client, _), _| *client != id);
         let is_deleted = self.clients.remove(&id).is_some();
         self.forget_other_secrets(id);
-        if is_deleted {
-            self.record(command.event);
-        }
-        is_deleted
+        Ok(is_deleted)
     }
 
     fn refresh_snapshot(&self, id: TokenId) -> Option<RefreshSnapshot> {
@@ -453,7 +470,7 @@ impl KeyStore for MemoryStorage {
             return Ok(KeyAdded::NotNeeded);
         }
         tables.keys.insert(key.kid.clone(), key);
-        tables.record(event);
+        tables.record(event)?;
         Ok(KeyAdded::Stored)
     }
 
@@ -463,7 +480,7 @@ impl KeyStore for MemoryStorage {
             return Ok(false);
         };
         key.withdrawn_at = Some(command.now);
-        tables.record(command.event);
+        tables.record(command.event)?;
         Ok(true)
     }
 
@@ -471,7 +488,7 @@ impl KeyStore for MemoryStorage {
         let mut tables = self.tables();
         let is_removed = tables.keys.remove(&command.kid).is_some();
         if is_removed {
-            tables.record(command.event);
+            tables.record(command.event)?;
         }
         Ok(is_removed)
     }
@@ -519,6 +536,10 @@ impl Upkeep for MemoryStorage {
         );
         let (devices, more_devices) =
             oldest_first(tables.device_requests.iter().map(|(id, row)| (row.forget_after, *id)), command);
+        let (requests, more_requests) = oldest_first(
+            tables.admin_requests.iter().map(|(request, begun)| (begun.begun_at, *request)),
+            PurgeExpired { before: command.before.kept_for(REQUESTS_REMEMBERED), ..command },
+        );
         let Tables { grants: rows, untold, .. } = &mut *tables;
         rows.retain(|id, row| !grants.contains(id) || is_told(untold, row));
         tables.tokens.retain(|id, _| !tokens.contains(id));
@@ -527,13 +548,14 @@ impl Upkeep for MemoryStorage {
         tables.sessions.retain(|id, _| !sessions.contains(id));
         tables.pushed_requests.retain(|id, _| !pushed.contains(id));
         tables.device_requests.retain(|id, _| !devices.contains(id));
+        tables.admin_requests.retain(|request, _| !requests.contains(request));
         let spent_rows = spent.len() + proofs.len();
-        let (secrets, more_secrets) = tables.purge_secrets(command.before, count(command.limit));
+        let (secrets, more_secrets) = tables.purge_secrets(command.before.time(), count(command.limit));
         let of_people = grants.len() + tokens.len() + spent_rows + sessions.len();
         let more_of_people = more_grants || more_tokens || more_spent || more_proofs || more_sessions;
         Ok(Purged {
-            rows: count_of(of_people + pushed.len() + devices.len() + secrets),
-            more: more_of_people || more_pushed || more_devices || more_secrets,
+            rows: count_of(of_people + pushed.len() + devices.len() + requests.len() + secrets),
+            more: more_of_people || more_pushed || more_devices || more_requests || more_secrets,
         })
     }
 
@@ -567,7 +589,8 @@ fn oldest_first<Id: Ord + Copy>(
     rows: impl Iterator<Item = (OffsetDateTime, Id)>,
     command: PurgeExpired,
 ) -> (Vec<Id>, bool) {
-    let mut expired: Vec<_> = rows.filter(|(forget_after, _)| *forget_after < command.before).collect();
+    let mut expired: Vec<_> =
+        rows.filter(|(forget_after, _)| *forget_after < command.before.time()).collect();
     expired.sort_unstable();
     let more = expired.len() > count(command.limit);
     (expired.into_iter().take(count(command.limit)).map(|(_, id)| id).collect(), more)
@@ -583,8 +606,9 @@ fn count(limit: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use countersign_domain::subject::Subject;
     use countersign_ports::{
-        AccountStore, BlockStore, Blocked, CompleteLogin, EndAccess, LoginStore, RevokeConsent, WalletStore,
+        AccountStore, BlockStore, CompleteLogin, EndAccess, LoginStore, RevokeConsent, WalletStore,
     };
 
     use super::*;
@@ -613,7 +637,7 @@ mod tests {
             let now = login.now + time::Duration::hours(1);
             store
                 .end_access(EndAccess {
-                    who: Blocked::User(login.new_user),
+                    who: Subject::User(login.new_user),
                     reason,
                     keeps: None,
                     now,

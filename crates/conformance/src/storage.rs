@@ -24,6 +24,7 @@ pub mod event_races;
 pub mod events;
 pub mod forgetting;
 pub mod groups;
+pub mod holdings;
 pub mod if_unchanged;
 pub mod issuing;
 pub mod keys;
@@ -201,6 +202,7 @@ macro_rules! storage_contract {
                 a_user_with_any_grant_is_not_forgotten,
                 users_with_a_session_an_address_or_two_wallets_are_not_forgotten,
                 users_in_a_group_and_blocked_ones_are_not_forgotten,
+                f_23_a_user_who_unlinked_a_wallet_is_not_forgotten,
                 unused_users_are_forgotten_oldest_first_up_to_the_limit,
                 f_07_a_document_that_nobody_uses_is_forgotten,
                 a_document_that_the_operator_decided_about_is_kept,
@@ -233,9 +235,17 @@ macro_rules! storage_contract {
                 an_unlinked_wallet_may_be_linked_again,
                 an_unlinked_wallet_may_be_linked_by_another,
                 a_wallet_is_linked_and_unlinked_many_times,
+                f_26_a_user_who_has_the_most_wallets_gets_no_other,
                 a_user_names_their_wallets_and_takes_names_away,
                 only_the_users_own_wallets_get_a_name,
                 a_name_stays_while_the_wallet_is_the_users_and_goes_with_it,
+            ],
+            holdings: [
+                what_is_linked_and_what_was_is_found_by_users_and_by_wallets,
+                other_events_say_nothing_about_whose_a_wallet_was,
+                f_23_a_wallet_that_was_linked_often_hides_no_other,
+                f_23_holdings_stop_at_the_limit,
+                a_deleted_account_leaves_no_holding,
             ],
             sessions: [
                 a_remembered_login_is_a_session_that_is_found,
@@ -322,6 +332,7 @@ macro_rules! storage_contract {
                 sessions_are_listed_last_used_first,
                 a_deleted_account_is_gone,
                 a_signature_from_before_the_deletion_does_not_sign_in_again,
+                no_grant_leads_to_a_user_whose_account_was_deleted,
                 deleting_nobodys_account_says_so,
                 a_deleted_account_touches_no_other,
                 the_wallets_of_a_deleted_account_make_new_users,
@@ -341,10 +352,12 @@ macro_rules! storage_contract {
             declarations: [
                 what_was_declared_is_listed_by_kind_and_key,
                 what_is_declared_again_has_the_new_file,
+                a_member_who_leaves_a_group_is_declared_no_longer,
                 what_is_forgotten_is_no_longer_listed,
             ],
             groups: [
                 a_created_group_is_found,
+                f_26_the_standing_of_a_user_says_what_that_of_each_wallet_does,
                 a_group_that_is_created_again_is_stored_once,
                 a_taken_name_changes_no_group,
                 a_group_is_retitled,
@@ -372,6 +385,9 @@ macro_rules! storage_contract {
                 an_admin_key_is_revoked_once,
                 the_latest_use_of_an_admin_key_stays,
                 a_request_is_begun_once_until_it_is_forgotten,
+                what_a_request_made_is_made_once_even_if_it_was_deleted,
+                a_request_that_was_refused_still_waits,
+                requests_of_revoked_keys_are_forgotten_too,
             ],
             if_unchanged: [
                 an_unchanged_client_is_changed_in_every_way,
@@ -432,6 +448,8 @@ macro_rules! storage_contract {
                 an_event_that_names_somebody_keeps_them,
                 an_act_without_an_event_leaves_none,
                 an_act_that_is_repeated_after_its_event_was_sealed_leaves_no_other,
+                an_act_whose_event_tells_of_an_earlier_one_is_not_carried_out,
+                a_wallet_that_is_blocked_instead_of_its_deleted_user_has_its_event,
             ],
             events: [
                 every_value_of_an_event_survives,
@@ -453,6 +471,7 @@ macro_rules! storage_contract {
                 leases_of_other_names_are_others,
                 the_events_of_a_deleted_account_get_its_pseudonym,
                 the_events_of_a_deleted_account_are_counted,
+                many_events_of_a_deleted_account_get_its_pseudonym_in_steps,
                 a_deleted_account_breaks_no_seal,
                 nothing_in_the_events_leads_to_a_deleted_account,
                 a_deletion_without_an_event_takes_the_person_away_too,
@@ -542,6 +561,7 @@ macro_rules! storage_races {
                 many_unlinks_at_once_leave_a_user_one_wallet,
                 no_grant_outlives_the_link_of_its_wallet,
                 links_unlinks_and_logins_at_once_leave_one_owner,
+                f_26_many_links_at_once_stop_at_the_bound,
             ],
             session_races: [
                 d_08_one_request_is_continued_by_one_of_many,
@@ -563,6 +583,7 @@ macro_rules! storage_races {
             ],
             admin_keys: [
                 one_request_is_begun_by_one_of_many,
+                one_request_makes_one_thing_of_many,
                 one_name_of_an_admin_key_is_given_to_one_of_many,
             ],
             if_unchanged: [

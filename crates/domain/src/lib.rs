@@ -19,81 +19,49 @@
 //! | resource | a server besides this one that access tokens can be for; the operator declares it, with its scopes |
 //! | audience | the servers that one access token is for, from those that were signed for |
 //! | consent | what a user signed for at a client: destination, audiences, scopes; a session repeats it |
-//! | group | users and wallets that an operator put together; clients are told the names that are released |
+//! | group | users and wallets that an operator put together; clients get the names that are released |
 //! | access rule | who can sign in to a client: everyone, nobody, or members of groups |
 //! | block | keeps a user or a wallet out of all clients |
 //! | admin key | what a program presents at the admin interface; it acts for the operator |
-//! | event | what happened: stored in the commit of the act that it tells of |
+//! | event | what happened: stored in the commit of its act |
 //! | checkpoint | a signed seal over events, chained to the one before |
 //! | archive | everything that a database holds, as tables of rows that every database understands; a backup is one in a file |
 //! | family | the tokens of one grant; at most one of them can be refreshed |
 
-pub mod admin_key;
-pub mod admission;
-pub mod archive;
-pub mod audience;
-pub mod authorization;
-pub mod challenge;
-pub mod checkpoint;
-pub mod claims;
-pub mod client;
-pub mod client_assertion;
-pub mod client_auth;
-pub mod client_document;
-pub mod client_secrets;
-pub mod code;
-pub mod consent;
-pub mod contact;
-pub mod declaration;
-pub mod desk;
-pub mod device;
-pub mod dpop;
-pub mod email;
-pub mod epoch;
-pub mod error;
-pub mod event;
-pub mod event_push;
-pub mod forgetting;
-pub mod form_key;
-pub mod grant;
-pub mod grant_type;
-pub mod group;
-mod host;
-pub mod id;
-pub mod id_token;
-pub mod identicon;
-pub mod key_thumbprint;
-pub mod lifetimes;
-pub mod listener;
-pub mod login_session;
-pub mod look_alike;
-pub mod own_origin;
-pub mod parameters;
-pub mod particulars;
-pub mod peer_address;
-pub mod pending;
-pub mod picture;
-pub mod pkce;
-pub mod public_url;
-pub mod pushed_request;
-pub mod readable;
-pub mod redirect_uri;
-pub mod refresh;
-pub mod refusal;
-pub mod registration;
-pub mod repeat_key;
-pub mod resource;
-pub mod response_mode;
-pub mod scope;
-pub mod secret;
-pub mod signing_algorithm;
-pub mod signing_key;
-pub mod token;
-pub mod user_info;
-pub mod wallet;
-pub mod wallet_change;
-pub mod wallet_link;
-pub mod wallet_name;
+mod addresses;
+mod clients;
+mod events;
+mod oauth;
+mod operators;
+mod people;
+mod scopes;
+mod sign_in;
+mod storage;
+mod tokens;
+mod values;
+mod wallets;
+
+pub use addresses::{own_origin, peer_address, public_url};
+pub use clients::{
+    client, client_assertion, client_auth, client_change, client_document, client_field, client_secrets,
+    client_view, contact, redirect_uri, registration,
+};
+pub use events::{checkpoint, event, event_push, subject};
+pub use oauth::{
+    claims, dpop, error, grant_type, key_thumbprint, parameters, pkce, refusal, response_mode,
+    signing_algorithm, signing_key,
+};
+pub use operators::{act, admin_key, declaration, desk};
+pub use people::{admission, email, group, picture};
+pub use scopes::scope;
+pub use sign_in::{
+    authorization, challenge, consent, device, form_key, login_session, pending, pushed_request,
+    wallet_change,
+};
+pub use storage::{archive, epoch, forgetting};
+pub use tokens::{audience, code, grant, id_token, particulars, refresh, resource, token, user_info};
+pub use values::{id, lifetimes, listener, look_alike, number, readable, repeat_key, secret};
+pub use wallets::{identicon, wallet, wallet_link, wallet_name};
 
 #[cfg(test)]
 mod testing;

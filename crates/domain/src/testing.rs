@@ -21,6 +21,7 @@ pub(crate) fn catalog(resources: &[(&str, OpenTo, &[&str])]) -> Catalog {
     };
     let resource = |(uri, open_to, scopes): &(&str, OpenTo, &[&str])| Resource {
         uri: (*uri).to_owned(),
+        name: None,
         open_to: *open_to,
         scopes: scopes.iter().map(scope).collect(),
         created_at: OffsetDateTime::UNIX_EPOCH,

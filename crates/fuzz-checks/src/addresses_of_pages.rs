@@ -1,20 +1,26 @@
 //! What must be true of redirect URIs and of the server's own URL.
 
 use countersign_domain::public_url::{PublicUrl, PublicUrlRejected};
-use countersign_domain::redirect_uri::{MAX_LENGTH, RedirectUri};
+use countersign_domain::redirect_uri::{MAX_LENGTH, RedirectUri, UriOwner};
 use url::{Host, Url};
 
 use crate::is_printable;
 
-/// Reads the first line as a registered redirect URI, and the rest as a requested one.
+/// Reads the first line as a registered redirect URI, and the rest as a requested one, for every kind of client.
 pub fn redirect_uri(input: &str) {
+    for owner in [UriOwner::Registered, UriOwner::Described, UriOwner::Public] {
+        redirect_uri_of(input, owner);
+    }
+}
+
+fn redirect_uri_of(input: &str, owner: UriOwner) {
     let (registered, requested) = input.split_once('\n').unwrap_or((input, ""));
-    let Ok(uri) = RedirectUri::parse(registered) else { return };
+    let Ok(uri) = RedirectUri::parse(registered, owner) else { return };
     assert_eq!(uri.as_str(), registered);
     assert!(registered.len() <= MAX_LENGTH && is_printable(registered));
     let url = Url::parse(registered).expect("an absolute URI");
     assert!(url.fragment().is_none() && url.username().is_empty() && url.password().is_none());
-    assert!(uri.admits(registered));
+    assert!(uri.admits(registered, owner));
 
     let destination = uri.destination().to_string();
     assert!(!destination.is_empty() && destination.bytes().all(|byte| (b' '..=b'~').contains(&byte)));
@@ -29,8 +35,8 @@ pub fn redirect_uri(input: &str) {
     let path_starts = registered[host..].find([':', '/', '?']).map_or(registered.len(), |at| host + at);
     let (origin, path) = registered.split_at(path_starts);
     for requested in [requested.to_owned(), format!("{origin}{requested}{path}")] {
-        if uri.admits(&requested) {
-            only_the_port_differs(registered, &requested);
+        if uri.admits(&requested, owner) {
+            only_the_port_differs(registered, &requested, owner);
         }
     }
 }
@@ -53,8 +59,8 @@ fn answers_are_added(uri: &RedirectUri, url: &Url, value: &str) {
 
 /// The browser is redirected to the requested URI, so it must be as valid as a registered one. It can differ only
 /// in the port of a loopback address (RFC 8252 section 7.3).
-fn only_the_port_differs(registered: &str, requested: &str) {
-    assert!(RedirectUri::parse(requested).is_ok(), "{requested}");
+fn only_the_port_differs(registered: &str, requested: &str, owner: UriOwner) {
+    assert!(RedirectUri::parse(requested, owner).is_ok(), "{requested}");
     if registered == requested {
         return;
     }
@@ -62,7 +68,8 @@ fn only_the_port_differs(registered: &str, requested: &str) {
     let loopback = match one.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(_)) | None => false,
+        Some(Host::Domain(name)) => name == "localhost" && owner > UriOwner::Registered,
+        None => false,
     };
     assert!(loopback && one.scheme() == "http", "{registered} admits {requested}");
     for url in [&mut one, &mut other] {

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use countersign_adapters_crypto::{JosekitSigner, SigningKey};
 use countersign_domain::audience::Audience;
-use countersign_domain::grant::Subject;
+use countersign_domain::grant::TokenSubject;
 use countersign_domain::id::{TokenId, UserId};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
@@ -28,7 +28,7 @@ static SIGNER: LazyLock<(JosekitSigner, String)> = LazyLock::new(|| {
     let claims = AccessClaims {
         issuer: "https://auth.example.com".to_owned(),
         audience: Audience::of_issuer(&rules),
-        subject: Subject::Person(UserId::from_uuid(Uuid::nil())),
+        subject: TokenSubject::Person(UserId::from_uuid(Uuid::nil())),
         client: Uuid::nil().to_string(),
         scope: ScopeSet::of(&[Scope::Profile]),
         groups: None,

@@ -22,11 +22,13 @@
 
 mod executor;
 mod queue;
+mod shared;
 mod stats;
 mod writer;
 
 pub use executor::Executor;
-pub use queue::{GroupCommit, Limits, StartError, SubmitError};
+pub use queue::{GroupCommit, StartError};
+pub use shared::{Limits, SubmitError};
 pub use stats::Stats;
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::Executor;
-use crate::queue::{Reply, Shared, Submission, SubmitError};
+use crate::shared::{Reply, Shared, Submission, SubmitError};
 
 /// Runs until the queue is stopped and empty.
 pub(crate) fn run<E: Executor>(shared: &Shared<E>, mut executor: E) {

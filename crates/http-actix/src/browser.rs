@@ -2,6 +2,6 @@
 //! secrets in our forms.
 
 pub(crate) mod cookies;
-pub(crate) mod forms;
+pub mod forms;
 pub(crate) mod login_cookie;
-pub(crate) mod session;
+pub mod session;

@@ -2,10 +2,10 @@
 //! of the use-cases, with three more: `site` has what belongs to no subject, `steps` what several handlers
 //! need, and `description` what the descriptions of endpoints share.
 
-pub(crate) mod account;
+pub mod account;
 pub(crate) mod clients;
 pub(crate) mod description;
-pub(crate) mod sign_in;
-pub(crate) mod site;
-pub(crate) mod steps;
+pub mod sign_in;
+pub mod site;
+pub mod steps;
 pub(crate) mod tokens;

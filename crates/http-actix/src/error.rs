@@ -25,19 +25,20 @@ const MAX_DOCUMENT: usize = 200;
 
 /// A refusal that will be sent. The edge logs it once, and turns it into a page for browsers.
 #[derive(Debug)]
-pub(crate) struct ApiError {
-    pub(crate) status: StatusCode,
-    pub(crate) error: OAuthError,
+pub struct ApiError {
+    pub status: StatusCode,
+    pub error: OAuthError,
     headers: Vec<(HeaderName, HeaderValue)>,
     /// Always a page, whatever the client accepts, because the endpoint is for people.
     pub(crate) always_page: bool,
     /// Only for the operator's log. Clients never see it.
     pub(crate) cause: Option<Box<dyn Error>>,
-    /// Whom the request named, for the log.
+    /// The client and wallet that the request named, for the log.
     pub(crate) about: About,
 }
 
-/// Whom a refused request named, so that a complaint is found in the log. Nobody proved any of it.
+/// The client and wallet that a refused request named, so that a complaint is found in the log. None of it is
+/// proven.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct About {
     /// The client.
@@ -73,7 +74,7 @@ pub(crate) struct ErrorBody<'a> {
 }
 
 impl ApiError {
-    pub(crate) fn new(code: Code, description: impl Into<std::borrow::Cow<'static, str>>) -> Self {
+    pub fn new(code: Code, description: impl Into<std::borrow::Cow<'static, str>>) -> Self {
         Self::from_error(OAuthError::new(code, description))
     }
 
@@ -97,7 +98,7 @@ impl ApiError {
         this
     }
 
-    pub(crate) fn invalid_request(description: impl Into<std::borrow::Cow<'static, str>>) -> Self {
+    pub fn invalid_request(description: impl Into<std::borrow::Cow<'static, str>>) -> Self {
         Self::new(Code::InvalidRequest, description)
     }
 
@@ -105,11 +106,11 @@ impl ApiError {
         Self::because(Code::InvalidRequest, Reason::MissingSession)
     }
 
-    pub(crate) fn not_found() -> Self {
+    pub fn not_found() -> Self {
         Self::invalid_request("there is nothing at this path").with_status(StatusCode::NOT_FOUND)
     }
 
-    pub(crate) fn method_not_allowed(allow: &'static str) -> Self {
+    pub fn method_not_allowed(allow: &'static str) -> Self {
         Self::invalid_request("this path does not take this method")
             .with_status(StatusCode::METHOD_NOT_ALLOWED)
             .with_header(header::ALLOW, HeaderValue::from_static(allow))
@@ -122,19 +123,25 @@ impl ApiError {
             .with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
     }
 
-    pub(crate) fn server_error(cause: impl Error + 'static) -> Self {
+    pub fn server_error(cause: impl Error + 'static) -> Self {
         let mut this = Self::new(Code::ServerError, "something went wrong on our side");
         this.cause = Some(Box::new(cause));
         this
     }
 
-    pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
+    pub(crate) fn not_now(cause: impl Error + 'static) -> Self {
+        let mut this = Self::new(Code::TemporarilyUnavailable, "the server cannot answer now; try again");
+        this.cause = Some(Box::new(cause));
+        this
+    }
+
+    pub fn with_status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
     }
 
     /// The same error under another name in the log.
-    pub(crate) fn logged_as(self, refused_for: RefusedFor) -> Self {
+    pub fn logged_as(self, refused_for: RefusedFor) -> Self {
         Self { error: self.error.logged_as(refused_for), ..self }
     }
 
@@ -155,7 +162,7 @@ impl ApiError {
     }
 
     /// What the log says of why: the failure and what led to it.
-    pub(crate) fn why(&self) -> String {
+    pub fn why(&self) -> String {
         self.cause.as_deref().map(chain).unwrap_or_default()
     }
 

@@ -3,9 +3,9 @@
 
 pub(crate) mod accept;
 pub(crate) mod bearer;
-pub(crate) mod body;
+pub mod body;
 pub(crate) mod origin;
-pub(crate) mod request_id;
+pub mod request_id;
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
 //! Limits how much of the server one client can use: connections, requests, polls.
 
-pub(crate) mod connection;
+pub mod connection;
 pub(crate) mod polls;
-pub(crate) mod rate_limit;
+pub mod rate_limit;

@@ -1,6 +1,6 @@
 //! Mistakes that people make with OAuth, made on purpose against the real handlers: what each of them gets,
-//! and what to change. docs/mistakes.md is written from it, and the test fails if an answer and that page
-//! part ways.
+//! and what to change. docs/reports/mistakes.md is written from it, and the test fails if an answer differs
+//! from that page.
 //!
 //! Each mistake is made twice: at a public issuer, and at one on loopback, where a developer hears the exact
 //! cause. Most come from the questions that people ask about other servers under "invalid_grant",
@@ -18,9 +18,9 @@ use std::{env, fs};
 use actix_web::test::TestRequest;
 use sheet::{Entry, Sheet};
 
-use crate::invariants::site::{Kind, Site};
+use crate::site::{Kind, Site};
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/mistakes.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reports/mistakes.md");
 const FRAME: &str = include_str!("mistakes/page.txt");
 
 /// At least so many are on the page.
@@ -68,7 +68,8 @@ async fn whoever_makes_a_mistake_reads_what_to_change_and_docs_mistakes_md_says_
     let written = fs::read_to_string(PAGE).unwrap_or_default();
     assert!(
         written == page,
-        "docs/mistakes.md is out of date; run UPDATE_DOCS=1 cargo test -p countersign-http-actix mistakes"
+        "docs/reports/mistakes.md is out of date; \
+         run UPDATE_DOCS=1 cargo test -p countersign-http-actix mistakes"
     );
 }
 

@@ -5,7 +5,9 @@
 //! The document is made at the first request and then kept. Tests compare it with the routes and the types;
 //! schemathesis compares it with the server.
 
-pub(crate) mod page;
+pub mod client_fields;
+pub mod formats;
+pub mod page;
 pub(crate) mod schemas;
 #[cfg(test)]
 mod tests;
@@ -23,7 +25,7 @@ use crate::endpoint::sign_in::{
     answer, auth_page, authorize, challenge, continue_session, deny, device, device_authorization, login,
     logout, push, verify,
 };
-use crate::endpoint::site::{assets, discovery, health, home, metrics, playground};
+use crate::endpoint::site::{assets, discovery, health, home, metrics, playground, received};
 use crate::endpoint::tokens::{introspect, revoke, token, userinfo};
 use crate::endpoint::{account, clients};
 use crate::page::templates::Asset;
@@ -133,6 +135,7 @@ fn operations(public_url: &PublicUrl) -> Vec<Operation> {
         home::description::show(),
         page::description::page(),
         playground::description::show(),
+        received::description::show(),
         description(),
         assets::description::serve(),
         assets::description::favicon(),

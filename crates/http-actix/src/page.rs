@@ -2,14 +2,15 @@
 //! with the cookie that remembers the choice.
 
 pub(crate) mod error_page;
-pub(crate) mod in_each_language;
-pub(crate) mod language;
+pub mod in_each_language;
+pub mod language;
 mod menu;
-pub(crate) mod moment;
-pub(crate) mod name;
-pub(crate) mod policy;
+pub mod moment;
+pub mod name;
+pub mod policy;
 pub(crate) mod sign_in;
-pub(crate) mod templates;
+pub mod templates;
+pub(crate) mod uri;
 
 use std::hash::Hash;
 
@@ -26,8 +27,8 @@ use name::Name;
 use templates::{Asset, Outlines, Shape, TemplateError, Templates, Values};
 
 /// The pages of one server.
-pub(crate) struct Pages {
-    pub(crate) templates: Templates,
+pub struct Pages {
+    pub templates: Templates,
     /// The path of the public URL. All our paths begin with it.
     base: String,
     https: bool,
@@ -39,7 +40,7 @@ impl Pages {
     }
 
     /// Renders a page, and responds with it.
-    pub(crate) fn show(
+    pub fn show(
         &self,
         request: &HttpRequest,
         language: Language,
@@ -60,7 +61,7 @@ impl Pages {
 
     /// Renders a page that is the same for everyone who uses the language. It will be compressed, so it must not
     /// contain a secret.
-    pub(crate) fn for_everyone(
+    pub fn for_everyone(
         &self,
         language: Language,
         name: Name,

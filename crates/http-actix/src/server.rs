@@ -1,9 +1,10 @@
 //! Starting and stopping the HTTP server.
 
-pub(crate) mod edge;
+pub mod doorway;
+pub mod edge;
 mod headers;
 pub(crate) mod metrics_server;
-pub(crate) mod routes;
+pub mod routes;
 
 use std::future::ready;
 use std::io;
@@ -64,20 +65,20 @@ pub struct Running {
 
 /// What it takes to open and seal the session cookie.
 #[derive(Clone)]
-pub(crate) struct SessionSeal {
+pub struct SessionSeal {
     key: Key,
     https: bool,
     ttl: cookie::time::Duration,
 }
 
 impl SessionSeal {
-    pub(crate) fn middleware(&self) -> SessionMiddleware<CookieSessionStore> {
+    pub fn middleware(&self) -> SessionMiddleware<CookieSessionStore> {
         sealed_session(self.key.clone(), self.https, self.ttl)
     }
 }
 
 /// The middleware that opens and seals the session cookie.
-pub(crate) fn sealed_session(
+pub fn sealed_session(
     key: Key,
     https: bool,
     ttl: cookie::time::Duration,
@@ -166,12 +167,12 @@ impl Running {
     }
 
     /// What the handlers of this server share.
-    pub(crate) fn state(&self) -> Data<AppState> {
+    pub fn state(&self) -> Data<AppState> {
         self.state.clone()
     }
 
     /// What it takes to open and seal the session cookie.
-    pub(crate) fn seal(&self) -> SessionSeal {
+    pub fn seal(&self) -> SessionSeal {
         self.seal.clone()
     }
 
@@ -194,7 +195,7 @@ impl Running {
             self.handle.stop(true).await;
         };
         let stopped = async { tokio::join!(in_order, self.server) };
-        // Requests that are still running end with the process. Nobody is left to be told about the timeout.
+        // Requests that are still running end with the process. No one is left to report the timeout to.
         let _ = tokio::time::timeout(grace, stopped).await;
     }
 

@@ -4,14 +4,15 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use actix_web::Scope;
 use countersign_domain::contact::Contact;
 use countersign_domain::form_key::FormKey;
-use countersign_domain::public_url::PublicUrl;
-use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::wallet_link::WalletLink;
 use countersign_metrics::Metrics;
-use countersign_ports::{Clock, KeyRing};
+use countersign_ports::Clock;
+use countersign_usecases::context::footing::Footing;
+use countersign_usecases::events::waiting_events::SealWatch;
 use ipnet::IpNet;
 
 use crate::limits::connection::ConnectionLimits;
@@ -35,7 +36,7 @@ pub struct HttpSettings {
     pub template_directory: Option<PathBuf>,
     /// The wallets that open an application on a phone.
     pub wallet_links: Vec<WalletLink>,
-    /// Whom people who are not let in can ask, if the operator says so.
+    /// Where people who are turned away can ask, if the operator says so.
     pub contact: Option<Contact>,
     /// Is there a playground?
     pub playground: bool,
@@ -51,22 +52,29 @@ pub struct HttpSettings {
     pub connections: ConnectionLimits,
     /// This machine's own clock. The `Context` may use another one.
     pub own_clock: Arc<dyn Clock>,
+    /// Knows whether the database is still the one with which the server started.
+    pub footing: Arc<Footing>,
+    /// Knows whether events are sealed in time.
+    pub seals: Arc<SealWatch>,
     /// The desk, if there is one. Who its operators are says the `Policy`.
-    pub desk: Option<DeskSettings>,
+    pub desk: Option<DeskRoutes>,
 }
 
-/// What the desk's pages need besides what the server has.
+/// The desk, as a listener serves it.
 #[derive(Clone)]
-pub struct DeskSettings {
-    /// The signing keys.
-    pub keys: Arc<dyn KeyRing>,
+pub struct DeskRoutes {
     /// Which listener serves it.
     pub place: DeskPlace,
-    /// What is doubtful about the settings, in sentences for operators.
-    pub warnings: Vec<String>,
-    /// The applications whose registration and settings are known.
-    pub applications: Arc<dyn Applications>,
+    /// Makes its routes below a path. Requests that reach a page carry the number, by which they are counted.
+    pub scope: Arc<MakeScope>,
 }
+
+/// Makes routes below a path.
+pub type MakeScope = dyn Fn(&str, RouteNumber) -> Scope + Send + Sync;
+
+/// The index of an endpoint in the list of all. With it, the edge counts a request after it was answered.
+#[derive(Clone, Copy, Debug)]
+pub struct RouteNumber(pub(crate) usize);
 
 /// Which listener serves the desk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,43 +85,9 @@ pub enum DeskPlace {
     Private,
 }
 
-/// Applications whose registration and settings are known.
-pub trait Applications: Send + Sync {
-    /// Their names, each with its title.
-    fn list(&self) -> Vec<(String, String)>;
-
-    /// The registration of an application at an address; `None` if none has this name.
-    fn registration(&self, name: &str, at: &PublicUrl) -> Option<RequestedMetadata>;
-
-    /// The settings of an application at an address, with the credentials of its client.
-    fn settings(
-        &self,
-        name: &str,
-        at: &PublicUrl,
-        client_id: &str,
-        client_secret: &str,
-    ) -> Option<ApplicationSettings>;
-}
-
-/// The settings of an application.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ApplicationSettings {
-    /// The usual name of the file.
-    pub file: String,
-    /// What stands in it.
-    pub text: String,
-}
-
-/// The text has a secret.
-impl fmt::Debug for ApplicationSettings {
+impl fmt::Debug for DeskRoutes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ApplicationSettings").field("file", &self.file).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for DeskSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeskSettings").field("place", &self.place).finish_non_exhaustive()
+        f.debug_struct("DeskRoutes").field("place", &self.place).finish_non_exhaustive()
     }
 }
 

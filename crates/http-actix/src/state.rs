@@ -2,7 +2,8 @@
 
 mod cause;
 pub(crate) mod last_ping;
-pub(crate) mod refusals;
+pub(crate) mod received;
+pub mod refusals;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,6 +17,8 @@ use countersign_domain::wallet_link::WalletLink;
 use countersign_metrics::Metrics;
 use countersign_ports::Clock;
 use countersign_usecases::Context;
+use countersign_usecases::context::footing::Footing;
+use countersign_usecases::events::waiting_events::SealWatch;
 
 use crate::error::ApiError;
 use crate::extract::origin::require_ours;
@@ -27,15 +30,18 @@ use crate::page::in_each_language::InEachLanguage;
 use crate::page::name::Name;
 use crate::page::sign_in::SignInPage;
 use crate::page::templates::{Asset, Features, Outlines, Site, TemplateError, Templates};
-use crate::settings::{DeskSettings, HttpSettings, Registration};
+use crate::settings::{DeskRoutes, HttpSettings, Registration};
 use last_ping::LastPing;
+use received::Received;
 
-pub(crate) struct AppState {
-    pub(crate) context: Context,
+pub struct AppState {
+    pub context: Context,
     pub(crate) form_key: FormKey,
     /// This machine's own clock. The `Context` may use another one.
     pub(crate) own_clock: Arc<dyn Clock>,
-    pub(crate) pages: Pages,
+    pub(crate) footing: Arc<Footing>,
+    pub(crate) seals: Arc<SealWatch>,
+    pub pages: Pages,
     pub(crate) sign_in_pages: Outlines<SignInPage>,
     pub(crate) rate_limits: RateLimits,
     logs_whole_addresses: bool,
@@ -43,10 +49,14 @@ pub(crate) struct AppState {
     pub(crate) request_ids: RequestIds,
     pub(crate) registration: Registration,
     pub(crate) wallet_links: Vec<WalletLink>,
-    /// Whom people who are not let in can ask.
+    /// Where people who are turned away can ask.
     pub(crate) contact: Option<Contact>,
     pub(crate) playground: bool,
-    pub(crate) metrics: Arc<Metrics>,
+    /// What applications received. `None` unless this is a trial server with a playground.
+    pub(crate) received: Option<Received>,
+    /// Was it started with `serve --dev`?
+    pub(crate) is_dev: bool,
+    pub metrics: Arc<Metrics>,
     pub(crate) shows_metrics: bool,
     /// When the store was last asked whether it can be written to, and the outcome.
     pub(crate) last_ping: tokio::sync::Mutex<Option<LastPing>>,
@@ -57,14 +67,16 @@ pub(crate) struct AppState {
     pub(crate) openapi: OnceLock<Asset>,
     /// The same for people.
     pub(crate) docs: InEachLanguage,
-    /// What the desk needs, if there is one.
-    pub(crate) desk: Option<Arc<DeskSettings>>,
+    /// The desk, if there is one.
+    pub desk: Option<DeskRoutes>,
     draining: AtomicBool,
 }
 
 impl AppState {
-    pub(crate) fn new(context: Context, settings: HttpSettings) -> Result<Self, TemplateError> {
+    pub fn new(context: Context, settings: HttpSettings) -> Result<Self, TemplateError> {
         let public_url = &context.policy.public_url;
+        let is_trial = settings.dev || public_url.is_loopback();
+        let received = (is_trial && settings.playground).then(Received::default);
         let site = Site {
             host: public_url.authority(),
             base: public_url.path(),
@@ -73,7 +85,7 @@ impl AppState {
                 playground: settings.playground,
                 desk: settings.desk.is_some(),
                 dev: settings.dev,
-                trial: settings.dev || public_url.is_loopback(),
+                trial: is_trial,
             },
             address_hints: &context.wallets.address_hints(),
             contract_chains: &context.wallets.contract_chains(),
@@ -101,24 +113,28 @@ impl AppState {
             wallet_links: settings.wallet_links,
             contact: settings.contact,
             playground: settings.playground,
+            received,
+            is_dev: settings.dev,
             metrics: settings.metrics,
             own_clock: settings.own_clock,
+            footing: settings.footing,
+            seals: settings.seals,
             shows_metrics: settings.shows_metrics,
             last_ping: tokio::sync::Mutex::default(),
             context,
-            desk: settings.desk.map(Arc::new),
+            desk: settings.desk,
             draining: AtomicBool::new(false),
         })
     }
 
     /// Admits a request of one of our own pages or of a program, and counts it.
-    pub(crate) fn admit(&self, request: &HttpRequest, what: Limited) -> Result<(), ApiError> {
+    pub fn admit(&self, request: &HttpRequest, what: Limited) -> Result<(), ApiError> {
         require_ours(request, &self.context.policy.public_url)?;
         self.rate_limits.check(what, request)
     }
 
     /// Counts a mail to this address, if the server sends mail at all (F-11).
-    pub(crate) fn admit_mail_to(&self, address: &EmailAddress) -> Result<(), ApiError> {
+    pub fn admit_mail_to(&self, address: &EmailAddress) -> Result<(), ApiError> {
         if self.context.mailer.is_none() {
             return Ok(());
         }

@@ -24,6 +24,6 @@ pub use counter::Counter;
 pub use histogram::Histogram;
 pub use labelled::Labelled;
 pub use metrics::{CONTENT_TYPE, LoginResult, METHODS, Metrics, Request};
-pub use source::{PushFigures, SecretFigures, Source, WriterFigures};
-pub use table::{ALL, Description, Kind};
+pub use source::{PushFigures, SealFigures, SecretFigures, Source, WriterFigures};
+pub use table::{ALL, Description, MetricKind};
 pub use wallets::{MeasuredWallets, namespace};

@@ -18,7 +18,7 @@ use crate::text::Text;
 /// The media type of the page, for the `Content-Type` header.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The methods that have a label value of their own. The last stands for all others.
+/// The methods that have a label value of their own. The last is for all others.
 pub const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "other"];
 const STATUSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
@@ -103,8 +103,8 @@ pub struct Request {
 }
 
 impl Metrics {
-    /// Makes counters that start at zero, for a server with these routes and these limits. The last route
-    /// stands for every path that is not a route.
+    /// Makes counters that start at zero, for a server with these routes and these limits. The last route is
+    /// for every path that is not a route.
     pub fn new(
         version: &'static str,
         routes: &[&'static str],
@@ -202,6 +202,9 @@ impl Metrics {
         text.single(&table::EVENT_PUSH_FAILURES, pushes.failed);
         text.single(&table::EVENTS_NOT_PUSHED, pushes.lost);
         text.single(&table::EVENTS_PENDING, pushes.pending);
+        let seals = self.source.seals();
+        text.single(&table::EVENT_SEAL_WAIT, seals.waited.as_secs());
+        text.single(&table::EVENTS_UNSEALABLE, seals.unsealable);
         if let Some(writer) = self.source.writer() {
             text.single(&table::STORAGE_COMMITS, writer.commits);
             text.single(&table::STORAGE_COMMANDS, writer.commands);

@@ -2,7 +2,7 @@
 
 use std::{env, fs};
 
-use crate::table::{self, Description, Kind};
+use crate::table::{self, Description, MetricKind};
 
 const FRAME: &str = include_str!("page.md");
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
@@ -38,8 +38,8 @@ fn whatever_the_page_asks_prometheus_for_is_told() {
     assert!(asked.len() > 8, "{asked:?}");
     for word in asked {
         let is_told = |what: &&'static Description| match what.kind {
-            Kind::Counter | Kind::Gauge => what.name == word,
-            Kind::Histogram => word
+            MetricKind::Counter | MetricKind::Gauge => what.name == word,
+            MetricKind::Histogram => word
                 .strip_prefix(what.name)
                 .is_some_and(|suffix| ["_bucket", "_sum", "_count"].contains(&suffix)),
         };

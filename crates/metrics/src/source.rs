@@ -13,6 +13,9 @@ pub trait Source: Send + Sync {
     /// What became of the events that are pushed.
     fn pushes(&self) -> PushFigures;
 
+    /// How well events are sealed.
+    fn seals(&self) -> SealFigures;
+
     /// What the storage's writer has done; `None` if the storage has no writer.
     fn writer(&self) -> Option<WriterFigures>;
 }
@@ -37,6 +40,15 @@ pub struct PushFigures {
     pub lost: u64,
     /// Events that are still to be taken, when this replica last looked.
     pub pending: u64,
+}
+
+/// How well events are sealed, when this replica last looked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SealFigures {
+    /// How long the event that waits longest has waited.
+    pub waited: Duration,
+    /// Rows that cannot be sealed.
+    pub unsealable: u64,
 }
 
 /// What a writer thread that shares commits has done since the start.

@@ -91,14 +91,14 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::table::Kind;
+    use crate::table::MetricKind;
 
     #[test]
     fn a_page_is_written_as_prometheus_reads_it() {
-        let gauge = Description { name: "ready", kind: Kind::Gauge, labels: &[], help: "Ready?" };
+        let gauge = Description { name: "ready", kind: MetricKind::Gauge, labels: &[], help: "Ready?" };
         let labels = &[("way", "")];
-        let counter = Description { name: "calls_total", kind: Kind::Counter, labels, help: "Calls." };
-        let times = Description { name: "took_seconds", kind: Kind::Histogram, ..counter };
+        let counter = Description { name: "calls_total", kind: MetricKind::Counter, labels, help: "Calls." };
+        let times = Description { name: "took_seconds", kind: MetricKind::Histogram, ..counter };
         let counters: Labelled<Counter, 1> = Labelled::new([&["in", "out"]]);
         counters.of(["out"]).count();
         let histograms: Labelled<Histogram, 1> = Labelled::new([&["in", "out"]]);

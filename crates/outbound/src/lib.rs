@@ -14,7 +14,7 @@ use ureq::tls::{RootCerts, TlsConfig};
 use ureq::unversioned::transport::DefaultConnector;
 
 pub use gate::{Gate, Late};
-pub use reach::{GuardedResolver, Kind, OutOfReach, Reach};
+pub use reach::{AddressKind, GuardedResolver, OutOfReach, Reach};
 
 /// The longest headers that an answer can have, in bytes.
 const MAX_HEADERS: usize = 16 * 1024;

@@ -11,7 +11,7 @@ use ureq::unversioned::transport::NextTimeout;
 
 /// The kind of network that an address belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum AddressKind {
     /// The public internet.
     Public,
     /// A private network of the operator or of its provider.
@@ -23,7 +23,7 @@ pub enum Kind {
     NoService,
 }
 
-impl Kind {
+impl AddressKind {
     /// Classifies an address by the IANA registries of special-purpose addresses.
     pub fn of(address: IpAddr) -> Self {
         match address {
@@ -79,11 +79,11 @@ pub enum Reach {
 impl Reach {
     /// May requests go to this address?
     pub fn includes(self, address: IpAddr) -> bool {
-        match Kind::of(address) {
-            Kind::Public => true,
-            Kind::Loopback => self != Self::Public,
-            Kind::Private => self == Self::Private,
-            Kind::NoService => false,
+        match AddressKind::of(address) {
+            AddressKind::Public => true,
+            AddressKind::Loopback => self != Self::Public,
+            AddressKind::Private => self == Self::Private,
+            AddressKind::NoService => false,
         }
     }
 }
@@ -128,19 +128,19 @@ mod tests {
     fn b_048_special_addresses_are_told_from_the_internet() {
         let cases = [
             (
-                Kind::Public,
+                AddressKind::Public,
                 "1.1.1.1 9.255.255.255 11.0.0.0 100.63.0.1 100.128.0.1 172.15.0.1 172.32.0.1 192.0.1.1 198.17.0.1 \
                             198.20.0.1 203.0.112.1 223.255.255.255 2000:: 2606:4700::1111 2001:4860:4860::8888 2001:200::1 \
                             3ffe::1 64:ff9b::101:101 ::ffff:1.1.1.1",
             ),
-            (Kind::Loopback, "127.0.0.1 127.255.255.255 ::1 ::ffff:127.0.0.1 64:ff9b::7f00:1"),
+            (AddressKind::Loopback, "127.0.0.1 127.255.255.255 ::1 ::ffff:127.0.0.1 64:ff9b::7f00:1"),
             (
-                Kind::Private,
+                AddressKind::Private,
                 "10.0.0.0 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 100.64.0.1 100.127.255.255 fc00:: \
                              fd12:3456::1 ::ffff:10.0.0.1 64:ff9b::a00:1",
             ),
             (
-                Kind::NoService,
+                AddressKind::NoService,
                 "0.0.0.0 0.1.2.3 169.254.169.254 192.0.0.8 192.0.2.1 192.88.99.1 198.18.0.1 198.19.255.255 \
                                198.51.100.1 203.0.113.1 224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255 :: ::2 ::1.2.3.4 \
                                fe80::1 febf::1 fec0::1 ff02::1 100::1 64:ff9b:1::1 2001::1 2001:1ff::1 2001:db8::1 2002::1 \
@@ -149,7 +149,7 @@ mod tests {
         ];
         for (kind, addresses) in cases {
             for address in addresses.split_whitespace() {
-                assert_eq!(Kind::of(address.parse().unwrap()), kind, "{address}");
+                assert_eq!(AddressKind::of(address.parse().unwrap()), kind, "{address}");
             }
         }
     }

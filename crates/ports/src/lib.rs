@@ -18,97 +18,51 @@
 //! Everything about a record that can never change is checked in `countersign-domain` on a snapshot. An
 //! operation re-checks only what can change in between. An adapter needs no knowledge of OAuth.
 
-pub mod account_store;
-pub mod admin_key_store;
-pub mod archive;
-pub mod block_store;
-pub mod client_store;
-pub mod clock;
-pub mod declaration_store;
-pub mod desk_store;
-pub mod entropy;
-pub mod epoch_store;
+mod clients;
 pub mod error;
-pub mod event_push_store;
-pub mod event_store;
-pub mod fetcher;
-pub mod group_store;
-pub mod jws_reader;
-pub mod key_ring;
-pub mod key_store;
-pub mod login_store;
-pub mod mailer;
-pub mod people_store;
-pub mod replay_store;
-pub mod request_store;
-pub mod resource_store;
-pub mod session_store;
-pub mod storage;
-pub mod token_signer;
-pub mod token_store;
-pub mod upkeep;
-pub mod wallet_store;
-pub mod wallet_verifier;
+mod keeping;
+pub mod operations;
+mod operators;
+mod people;
+mod services;
+mod sign_in;
+mod storage;
 
-pub use account_store::{
-    Account, AccountStore, ConfirmEmail, DeleteAccount, EmailConfirmed, EmailPut, PutEmail, RevokeConsent,
-    SharedAddress,
-};
-pub use admin_key_store::{
-    AdminKeyCreated, AdminKeyStore, BeginRequest, CreateAdminKey, RequestBegun, RevokeAdminKey,
-};
-pub use archive::{ArchiveError, ArchiveSink, ArchiveSource, ArchiveTarget, BeginFilling, Holdings, TakeRow};
-pub use block_store::{
-    AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock, RemoveBlock,
-};
-pub use client_store::{
-    ChangeAccess, ChangeResources, ClientChange, ClientStore, DeleteClient, IfClientUnchanged,
-    RegisterClient, Registered, ResourceChange, RotateSecret, SecretRecord, SecretUse, UpdateClient,
-};
-pub use clock::Clock;
-pub use declaration_store::{DeclarationStore, ForgetDeclarations, PutDeclarations};
-pub use desk_store::{DayCount, DeskStore, EndProposal, ProposalPage, PutProposal, Replica, TakeProposal};
-pub use entropy::{Entropy, EntropyExt};
-pub use epoch_store::{EpochStore, RaiseEpoch};
+pub use clients::client_store::*;
+pub use clients::resource_store::*;
 pub use error::{SignerError, StoreError, VerifierError};
-pub use event_push_store::{AdvancePush, BeginPush, EventPush, EventPushStore};
-pub use event_store::{
-    CheckpointAt, EventAt, EventFilter, EventOrder, EventPage, EventStore, EventSubject, ForgetEvents,
-    FoundEvent, SealEvents, Sealed, TakeLease,
+pub use keeping::archive;
+pub use keeping::archive::*;
+pub use keeping::epoch_store::*;
+pub use keeping::key_store::*;
+pub use keeping::upkeep::*;
+pub use operations::{
+    AccountStore, AdminKeyStore, BlockStore, ClientStore, DeclarationStore, DeskStore, EpochStore,
+    EventPushStore, EventStore, GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore, RequestStore,
+    ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore, signatures,
 };
-pub use fetcher::{FetchError, Fetched, Fetcher, Post, Posted};
-pub use group_store::{
-    ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupChange, GroupCreated, GroupMember, GroupStore,
-    IfGroupUnchanged, Member, MemberAdded, MemberCursor, RetitleGroup,
-};
-pub use jws_reader::{JwsReader, JwsRejected, READ_ALGORITHMS, ReadJws};
-pub use key_ring::{KeyRing, KeyRingError, KeyRotation, ListedKey, RotatedKeys};
-pub use key_store::{AddSigningKey, KeyAdded, KeyStore, RemoveSigningKey, WithdrawSigningKey};
-pub use login_store::{CompleteLogin, LoginCompleted, LoginStore};
-pub use mailer::{Mail, MailError, Mailer};
-pub use people_store::{PeopleFilter, PeopleStore, Person, PersonListed};
-pub use replay_store::{ReplayStore, SpendProof};
-pub use request_store::{
-    BeginDevice, DenyDevice, DeviceBegun, DeviceDenied, RequestStore, TakePushedRequest,
-};
-pub use resource_store::{
-    CreateResource, DeclarationChange, DeleteResource, FindUses, IfResourceUnchanged, ResourceCreated,
-    ResourceStore, ResourceUpdated, ResourceUses, UpdateResource,
-};
-pub use session_store::{
-    ContinueSession, EndSession, EndSessions, NewSession, OpenSession, SessionClient, SessionContinued,
-    SessionOpened, SessionStore, SignOut,
-};
+pub use operators::admin_key_store::*;
+pub use operators::declaration_store::*;
+pub use operators::desk_store::*;
+pub use operators::event_push_store::*;
+pub use operators::event_store::*;
+pub use people::account_store::*;
+pub use people::block_store::*;
+pub use people::group_store::*;
+pub use people::people_store::*;
+pub use people::wallet_store::*;
+pub use people::{group_store, wallet_store};
+pub use services::clock::*;
+pub use services::entropy::*;
+pub use services::fetcher::*;
+pub use services::jws_reader::*;
+pub use services::key_ring::*;
+pub use services::mailer::*;
+pub use services::token_signer::*;
+pub use services::wallet_verifier::*;
+pub use sign_in::login_store::*;
+pub use sign_in::replay_store::*;
+pub use sign_in::request_store::*;
+pub use sign_in::session_store::*;
+pub use sign_in::token_store::*;
 pub use storage::{DirectStorage, Storage};
-pub use token_signer::{CheckpointRead, PublicKeys, SecurityEventClaims, TokenSigner};
-pub use token_store::{
-    IssueTokens, KnownAccess, RedeemCode, Redeemed, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
-    Rotated, TokenStore, TokensIssued,
-};
-pub use upkeep::{DocumentsForgotten, ForgetDocuments, ForgetUnused, PurgeExpired, Purged, Upkeep};
-pub use wallet_store::{
-    LinkWallet, LinkedWallet, NameWallet, UnlinkWallet, WalletLinked, WalletStore, WalletUnlinked,
-};
-pub use wallet_verifier::{
-    AddressHint, ContractChain, PageModule, RecognizedAccount, SigningHint, Verdict, WalletVerifier,
-};

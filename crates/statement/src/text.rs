@@ -31,7 +31,7 @@ pub struct Piece {
 
 /// Takes a text apart at its names, and counts the pieces. The first `N` of them are returned.
 ///
-/// Panics, which is a compile error where it is called by [`statement!`](crate::statement), if the text has a
+/// Panics, which is a compile error where it is called by `statement!` of `countersign-sql`, if the text has a
 /// name that is none of the statement's.
 pub const fn parse<const N: usize>(text: &'static str, own: Own) -> ([Piece; N], usize) {
     let mut pieces = Pieces { first: [Piece { text: "", value: None }; N], count: 0 };
@@ -119,7 +119,7 @@ impl<const N: usize> Pieces<N> {
     }
 }
 
-/// The number of a value that is no row's.
+/// The number of a value that belongs to no row.
 const fn value(own: Own, name: &str) -> usize {
     let index = index_of(own, name);
     assert!(index < own.fields.len(), "the text names a row where a value belongs");
@@ -137,7 +137,7 @@ const fn row(own: Own, name: &str) -> Row {
     panic!("the statement does not have a row that its text names");
 }
 
-/// Where a name stands among others: past the end if it is not there.
+/// The position of a name among others: past the end if it is not there.
 const fn position(names: &[&str], name: &str) -> usize {
     let mut index = 0;
     while index < names.len() && !equal(names[index], name) {

@@ -136,6 +136,25 @@ impl Cluster {
         replica
     }
 
+    /// From now on there is a role that gets in by TLS and with a password only, and may do everything. Returns how a
+    /// URL names it: everything up to the name of a database, and the parameters behind it.
+    ///
+    /// # Panics
+    ///
+    /// If the program `openssl`, which makes the certificate, is not installed.
+    pub fn secure(&self) -> (String, &'static str) {
+        self.tell("secure secured");
+        self.execute("postgres", "CREATE ROLE secured LOGIN SUPERUSER PASSWORD 'p4ssw0rd'");
+        let wanted = "on|scram-sha-256";
+        let settings = "SELECT current_setting('ssl') || '|' || current_setting('password_encryption')";
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while self.execute("postgres", settings) != wanted {
+            assert!(Instant::now() < deadline, "the server does not offer TLS");
+            thread::sleep(Duration::from_millis(20));
+        }
+        (format!("postgres://secured:p4ssw0rd@127.0.0.1:{}/", self.port()), "?sslmode=require")
+    }
+
     /// Makes a replica accept writes itself.
     pub fn promote(&self) {
         self.tell("promote");

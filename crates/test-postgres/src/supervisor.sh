@@ -50,6 +50,17 @@ trap clean_up EXIT
 trap 'exit 1' TERM HUP
 trap '' PIPE
 
+# Lets the role of this name in by TLS and with a password only.
+secure() {
+  openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 \
+    -keyout data/server.key -out data/server.crt || return
+  chmod 600 data/server.key
+  echo 'ssl = on' >>data/postgresql.conf
+  printf 'hostssl all %s all scram-sha-256\nhost all %s all reject\n' "$1" "$1" | cat - data/pg_hba.conf >hba.conf
+  mv hba.conf data/pg_hba.conf
+  "$bin/pg_ctl" reload -D data
+}
+
 make_files() {
   if [ "$kind" != copy ]; then
     "$bin/initdb" -D data -U postgres -A trust -E UTF8 --locale=C --no-sync
@@ -92,6 +103,7 @@ while read -r command argument; do
     port) echo "port = $argument" >>data/postgresql.conf; echo ok ;;
     start) answer "$bin/pg_ctl" start -D data -w -t 60 -l server.log ;;
     stop) answer "$bin/pg_ctl" stop -D data -m "$argument" -w -t 60 ;;
+    secure) answer secure "$argument" ;;
     promote) answer "$bin/pg_ctl" promote -D data -w -t 60 ;;
     # A pooler in front of the server: its port and its pool mode.
     pool)

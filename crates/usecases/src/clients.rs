@@ -1,12 +1,14 @@
 //! Clients register, authenticate, and are changed.
 
 pub mod change_client;
+pub mod client_view;
 pub mod declare_resource;
 pub mod delete_client;
 pub mod list_clients;
 pub mod open_resource;
 pub mod read_client;
 pub mod register_client;
+pub mod registration;
 pub mod rotate_client_secret;
 pub mod update_client;
 

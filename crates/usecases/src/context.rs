@@ -3,6 +3,9 @@
 pub mod blocks;
 pub mod cause;
 pub mod clients;
+pub mod creating;
+pub mod footing;
+pub mod known_record;
 mod moment;
 pub mod remembered_access;
 pub mod resources;
@@ -13,6 +16,7 @@ use std::sync::Arc;
 
 use countersign_domain::admission::AccessRule;
 use countersign_domain::challenge::TextKey;
+use countersign_domain::checkpoint::RecordKey;
 use countersign_domain::client::Client;
 use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::desk::operators::DeskPolicy;
@@ -25,13 +29,14 @@ use countersign_domain::picture::PictureKey;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
 use countersign_ports::{
-    Clock, DirectStorage, Entropy, Fetcher, JwsReader, Mailer, TokenSigner, WalletVerifier,
+    Clock, DirectStorage, Entropy, Fetcher, JwsReader, Mailer, RequestName, TokenSigner, WalletVerifier,
 };
 use time::OffsetDateTime;
 
 use blocks::Blocks;
 use cause::{Cause, EventPolicy, SERVER};
 use clients::Clients;
+use known_record::KnownRecord;
 use remembered_access::RememberedAccess;
 use resources::Resources;
 
@@ -77,6 +82,8 @@ pub struct Context {
     pub resources: Resources,
     /// The blocks.
     pub blocks: Blocks,
+    /// What was seen of the record of events, whose checkpoints chain up.
+    pub record: Arc<KnownRecord>,
     /// The access tokens that were presented recently, for [`Context::find_access`].
     pub access: Arc<RememberedAccess>,
     /// Verifies wallet signatures.
@@ -122,9 +129,11 @@ pub struct Management<'a> {
     pub policy: &'a Policy,
     /// Who changes something, and from where.
     pub cause: &'a Cause,
+    /// The request of a program that must not create anything twice, if it is one.
+    pub once: Option<RequestName>,
 }
 
-/// What it takes to tell clients that somebody's sign-in ended.
+/// What it takes to notify clients that a user's sign-in ended.
 #[derive(Clone, Copy)]
 pub struct Notifier<'a> {
     /// Knows the clients and the issuer.
@@ -144,7 +153,9 @@ pub struct ContextKeys {
     pub nonces: DpopNonceKey,
     /// Names the pictures of users.
     pub pictures: PictureKey,
-    /// When a backup was last restored. Which assertions of clients were used before, nobody knows any more.
+    /// Makes what only the server can make in the record of events.
+    pub record: RecordKey,
+    /// When a backup was last restored. It is no longer known which assertions of clients were used before.
     pub restored_at: Option<OffsetDateTime>,
 }
 
@@ -165,6 +176,8 @@ pub struct Policy {
     pub assertion_audience: AssertionAudience,
     /// Do clients that ask for an e-mail address get a made-up one if the user has none on file?
     pub synthetic_email: bool,
+    /// How many wallets a user can have. Who has more keeps them.
+    pub wallets_per_user: u32,
     /// What is kept of what happened.
     pub events: EventPolicy,
     /// Is there a playground? Its page is the only address of ours that a client may have.
@@ -192,6 +205,7 @@ impl Context {
             entropy: &*self.entropy,
             policy: &self.policy,
             cause,
+            once: None,
         }
     }
 
@@ -203,7 +217,7 @@ impl Context {
 
 impl Context {
     /// Makes the event of an act; `None` if no events are kept.
-    pub(crate) fn event(
+    pub fn event(
         &self,
         now: OffsetDateTime,
         cause: &Cause,
@@ -215,7 +229,7 @@ impl Context {
 }
 
 impl Policy {
-    /// Who listens when this client, which proved itself if it can, is told why it is refused.
+    /// Who reads the reason when this client, which proved itself if it can, is refused.
     pub(crate) const fn listener(&self, client: &Client) -> Listener {
         if self.public_url.is_loopback() {
             return Listener::Developer;
@@ -231,7 +245,7 @@ impl Policy {
 
 impl Management<'_> {
     /// Makes the event of a change; `None` if no events are kept.
-    pub(crate) fn event(
+    pub fn event(
         &self,
         now: OffsetDateTime,
         kind: EventKind,

@@ -1,4 +1,4 @@
-//! What callers are told about each failure: one exhaustive match for each use-case, with a file for each
+//! What callers learn about each failure: one exhaustive match for each use-case, with a file for each
 //! subject.
 
 mod account;
@@ -9,7 +9,7 @@ mod tokens;
 use countersign_domain::error::{OAuthError, OAuthErrorCode as Code};
 use countersign_ports::StoreError;
 
-/// A failure that knows what callers may be told about it.
+/// A failure that knows what callers may learn about it.
 pub trait Refuse: std::error::Error + 'static {
     /// The registered error code, and a sentence that reveals nothing internal.
     fn refusal(&self) -> OAuthError;

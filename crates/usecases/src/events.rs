@@ -1,7 +1,10 @@
-//! Events: read, sealed, verified, and forgotten when their time is over.
+//! Events: sealed, authenticated, pushed, and forgotten when their time is over. Operators read and verify them.
 
-pub mod list_events;
+pub mod authenticate;
+pub mod event_view;
+pub mod hosts;
 pub mod push_events;
 pub mod retire_events;
+pub mod seal_error;
 pub mod seal_events;
-pub mod verify_events;
+pub mod waiting_events;

@@ -1,4 +1,4 @@
-//! Steps that use-cases share. Nobody asks for one by itself.
+//! Steps that use-cases share. None is called by itself.
 
 pub mod admit;
 pub mod answer;
@@ -6,9 +6,11 @@ pub mod file_email;
 pub mod login;
 pub mod notify_logout;
 pub mod recognize_account;
+pub mod recognize_operator;
 
 pub(crate) mod choose_resources;
 pub(crate) mod end_grant;
+pub mod hide_person;
 pub(crate) mod hints;
 pub(crate) mod mint_tokens;
 pub(crate) mod name_wallet;

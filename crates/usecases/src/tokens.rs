@@ -1,4 +1,4 @@
-//! Issues, refreshes, introspects and revokes tokens, and tells clients about the user.
+//! Issues, refreshes, introspects and revokes tokens, and describes the user to clients.
 
 pub mod exchange_code;
 pub mod exchange_device_code;

@@ -1,5 +1,6 @@
 //! What the server does regularly by itself.
 
+pub mod forget_left;
 pub mod forget_proposals;
 pub mod forget_unused;
 pub mod note_replica;

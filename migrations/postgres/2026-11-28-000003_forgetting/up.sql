@@ -4,7 +4,7 @@ ALTER TABLE users ADD COLUMN untold_since TIMESTAMPTZ;
 CREATE INDEX users_untold ON users (untold_since) WHERE untold_since IS NOT NULL;
 
 -- A code that was redeemed told a client of its user. That must outlive the grant, whoever deletes it: upkeep, the removal of a client,
--- the release before this one, an operator by hand (docs/adr/0035-users-that-nobody-was-told-of.md). Upkeep and the removal of a
+-- the release before this one, an operator by hand (docs/adr/0035-users-that-no-client-learned-of.md). Upkeep and the removal of a
 -- client lock these users before they delete, in the order that all others keep; so this waits for nobody there.
 CREATE FUNCTION tell_of_users() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

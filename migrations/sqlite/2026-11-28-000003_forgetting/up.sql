@@ -4,7 +4,7 @@ ALTER TABLE users ADD COLUMN untold_since BIGINT;
 CREATE INDEX users_untold ON users (untold_since) WHERE untold_since IS NOT NULL;
 
 -- A code that was redeemed told a client of its user. That must outlive the grant, whoever deletes it: upkeep, the removal of a client,
--- the release before this one, an operator by hand (docs/adr/0035-users-that-nobody-was-told-of.md).
+-- the release before this one, an operator by hand (docs/adr/0035-users-that-no-client-learned-of.md).
 CREATE TRIGGER grants_forgotten AFTER DELETE ON grants WHEN OLD.redeemed_at IS NOT NULL BEGIN
   UPDATE users SET untold_since = NULL WHERE id = OLD.user_id AND untold_since IS NOT NULL;
 END;

@@ -94,8 +94,8 @@ impl Api {
         }
         if let Some((id, secret)) = &self.client {
             let asked = self.http.post(&self.server.introspection_endpoint).basic_auth(id, Some(secret));
-            let told: Introspected = asked.form(&[("token", token)]).send().await?.json().await?;
-            if !told.active {
+            let answer: Introspected = asked.form(&[("token", token)]).send().await?.json().await?;
+            if !answer.active {
                 return Err("revoked".into());
             }
         }

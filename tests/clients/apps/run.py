@@ -2,7 +2,7 @@
 
     .venv/bin/python run.py apache|jupyterhub|streamlit|synapse http://localhost:8080 [GROUPS]
 
-Prints a line for each check, and at the end the application's row of docs/clients.md as one line of JSON.
+Prints a line for each check, and at the end the application's row of docs/clients as one line of JSON.
 
 With GROUPS, the application maps the claim `groups` to roles of its own instead, and three wallets sign in. GROUPS is JSON: `client`,
 which the operator registered for 127.0.0.1 at any port and to which all groups are released, and two private keys, `admin` and

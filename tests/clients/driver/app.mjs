@@ -11,16 +11,20 @@ import { fileURLToPath } from "node:url";
 export const here = fileURLToPath(new URL("..", import.meta.url));
 const PATIENCE = 30_000;
 
-/** A port that is free now. */
+/** A port that is free now at every address. The kernel gives ports of this range to no outgoing connection before a program listens. */
 export async function freePort() {
-  const server = createServer();
-  await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address();
-  await new Promise((done) => server.close(done));
-  return port;
+  for (;;) {
+    const port = 30_000 + Math.floor(Math.random() * 2_700);
+    const server = createServer();
+    const free = await new Promise((tell) => server.once("error", () => tell(false)).listen(port, "0.0.0.0", () => tell(true)));
+    if (!free) continue;
+    await new Promise((done) => server.close(done));
+    return port;
+  }
 }
 
-const listens = (port) =>
+/** Does something listen at this port? */
+export const listens = (port) =>
   new Promise((tell) => {
     const socket = connect(port, "127.0.0.1", () => tell(true) || socket.destroy());
     socket.on("error", () => tell(false));

@@ -104,7 +104,7 @@ export async function judge(row, seatOf, issuer) {
   if (seat) {
     await attempt("state", async () => (await seat.login({ landing: otherState })) ?? refuses.push("state"));
     for (const step of steps) {
-      if (step !== "login" && reasons.login) reasons[step] = "nobody is signed in";
+      if (step !== "login" && reasons.login) reasons[step] = "no one is signed in";
       else await attempt(step, () => CHECKS[step](seat, issuer));
     }
     await attempt("stop", () => seat.stop());

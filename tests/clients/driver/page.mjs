@@ -1,9 +1,11 @@
-// docs/clients.md: the table of results, and the code that produced them.
+// The generated pages: docs/reports/clients.md, the table of results, and in docs/clients for each stack the code that produced them.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { here } from "./app.mjs";
 import { FALSE, STEPS } from "./judge.mjs";
+import { registered } from "../registrations.mjs";
+import { STACKS } from "../stacks.mjs";
 import { command } from "./registering.mjs";
 
 const METHODS = { none: "none (public client)" };
@@ -27,7 +29,7 @@ const refusals = (refuses = []) => (refuses.length === FALSE.length ? "all" : FA
 
 function line(row, { results, refuses }) {
   const cells = [
-    `[${title(row)}](#${anchor(title(row))})`,
+    `[${title(row)}](../clients/${pageOf(row)}.md#${anchor(title(row))})`,
     version(row),
     row.from,
     METHODS[row.method ?? row.registers] ?? `\`${row.method ?? row.registers}\``,
@@ -35,14 +37,14 @@ function line(row, { results, refuses }) {
     row.algorithm ?? "–",
     ...STEPS.map((step) => WORDS[results[step]]),
     refusals(refuses),
-    MAPS_GROUPS.includes(title(row)) ? "[yes](access.md#roles-in-applications)" : "–",
+    MAPS_GROUPS.includes(title(row)) ? "[yes](../access.md#roles-in-applications)" : "–",
   ];
   return `| ${cells.join(" | ")} |`;
 }
 
 function fenced(file) {
   const text = readFileSync(`${here}${file}`, "utf8").trim();
-  return `[\`${file}\`](../tests/clients/${file})\n\n\`\`\`${FENCES[file.split(".").at(-1)]}\n${text}\n\`\`\``;
+  return `[\`${file}\`](../../tests/clients/${file})\n\n\`\`\`${FENCES[file.split(".").at(-1)]}\n${text}\n\`\`\``;
 }
 
 function section(row, { results }) {
@@ -54,49 +56,50 @@ function section(row, { results }) {
   return [`### ${title(row)}`, ...notes, ...code].join("\n\n");
 }
 
+/** An application that does not run in the tests, with the settings that `--for` prints. */
+const settings = ({ name, note }) => section({ ...registered(name), note, snippet: readFileSync(`${here}${registered(name).configuration}`, "utf8"), steps: [] }, { results: {} });
+
 /** The applications that `tests/clients.rs` signs people in to by their groups. */
 const MAPS_GROUPS = ["mod_auth_openidc (Apache)", "JupyterHub, GenericOAuthenticator", "Synapse (Matrix)"];
 const HEAD = ["library", "version", "from", "client authentication", "PKCE", "algorithm", ...STEPS, "refuses", "roles by groups"];
 
-/** The whole page. */
-export function page(judged) {
-  return `# Client libraries
+/** The table of all results. */
+function results(judged) {
+  return `# What each client library does
 
-Each of these libraries was installed in its published version and logged in to a running Countersign, in the small application shown below. The
-application was given only the issuer's URL and the client that was registered for it. \`make test-clients\` runs all of this again. It writes this
-page (\`UPDATE_DOCS=1\`), or fails if the page is out of date.
-
-Above each application stands the command that registers its client as in this test, on the server's machine. If an application has redirect URIs and
-settings of its own, \`--for\` knows them: the command prints the settings, filled in. The small applications run at \`http://localhost:3000\` and read
-what the command printed from the environment:
-
-\`\`\`sh
-export ISSUER=http://localhost:8080 APP_URL=http://localhost:3000 CLIENT_ID=… CLIENT_SECRET=…
-\`\`\`
-
-A client can only ask for scopes that it registered, and gets ID tokens with the algorithm that it registered: \`profile\` and RS256 unless the command says
-otherwise. \`countersign client show\` prints what is registered, and \`client update\` changes it.
-
-Whatever library you use, identify users by \`sub\`, never by the wallet's address alone. Users can have several wallets and can unlink them, so an address can belong to another user next year.
+Each of these libraries was installed in its published version and logged in to a running Countersign, in the small application that its page shows.
+The application was given only the issuer's URL and the client that was registered for it. \`make test-clients\` runs all of this again. It writes
+this page and [those of the stacks](../clients.md) (\`UPDATE_DOCS=1\`), or fails if one is out of date.
 
 - A step counts only if the server agrees: the tokens belong to the user who signed, a refreshed token is a new one and works, a revoked token does
   not work, and after the logout the server asks for a signature again.
-- **yes**: works. **–**: the library, or its application below, does not do that. **fails**: see the note.
+- **yes**: works. **–**: the library, or its application, does not do that. **fails**: see the note.
 - **refuses**: what the application rejects. \`state\`: a response with another state. The rest comes from a dishonest server in between, which signs
   ID tokens with its own published keys: another \`nonce\`, \`audience\` or \`issuer\`, a past \`expiry\`, a \`signature\` by a key that was not published.
   If the same server returns correct ID tokens, each application signs the user in.
-- **roles by groups**: the application maps the claim \`groups\` to roles of its own, as [who may come in](access.md#roles-in-applications) shows. Grafana and
-  Gitea do so with replayed requests.
+- **roles by groups**: the application maps the claim \`groups\` to roles of its own, as [who can sign in](../access.md#roles-in-applications) shows.
+  Grafana and Gitea do so with replayed requests.
 
 | ${HEAD.join(" | ")} |
 |${HEAD.map(() => "---").join("|")}|
 ${judged.map(([row, verdict]) => line(row, verdict)).join("\n")}
-
-## The applications
-
-${judged.map(([row, verdict]) => section(row, verdict)).join("\n\n")}
 `;
 }
+
+/** The page of a stack: what its rows run, and what else is known about it. */
+function stack({ title, intro, settings: others = [] }, judged) {
+  const sections = [...judged.map(([row, verdict]) => section(row, verdict)), ...others.map(settings)];
+  return [`# ${title}`, intro, "Run by `make test`; [the results](../reports/clients.md). [Before you start](../clients.md#before-you-start).", ...sections].join("\n\n").concat("\n");
+}
+
+/** Every page, by its path in docs. */
+export function pages(judged) {
+  const of = (name) => judged.filter(([row]) => pageOf(row) === name);
+  for (const [row] of judged) if (!STACKS[pageOf(row)]) throw new Error(`${title(row)} is on no page`);
+  return { "reports/clients": results(judged), ...Object.fromEntries(Object.entries(STACKS).map(([name, its]) => [`clients/${name}`, stack(its, of(name))])) };
+}
+
+const pageOf = (row) => row.page ?? (row.from === "application" ? "applications" : undefined);
 
 /** Two pages are the same if they only differ in versions that the distribution chooses. */
 export function sameBut(rows, one, other) {

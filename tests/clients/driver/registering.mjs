@@ -1,5 +1,5 @@
 // How the client of a row is registered: as metadata for the test, and as the command that stands above its
-// example in docs/clients.md.
+// example in docs/clients.
 
 import { nameOf } from "../registrations.mjs";
 

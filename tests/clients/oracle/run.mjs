@@ -2,7 +2,7 @@
 // node run.mjs http://localhost:8080
 //
 // Every difference is in differences.json with its reason. The run fails if one is missing there or no longer
-// exists. UPDATE_DOCS=1 rewrites the list and docs/compared-with-oidc-provider.md. New differences get an
+// exists. UPDATE_DOCS=1 rewrites the list and docs/reports/compared-with-oidc-provider.md. New differences get an
 // empty reason, which fails until someone writes one.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ if (!/^https?:\/\//.test(base ?? "")) {
 
 const UPDATE = process.env.UPDATE_DOCS === "1";
 const LIST = new URL("differences.json", import.meta.url);
-const PAGE = new URL("../../../docs/compared-with-oidc-provider.md", import.meta.url);
+const PAGE = new URL("../../../docs/reports/compared-with-oidc-provider.md", import.meta.url);
 const TABLES = { authorization: authorize, token, others, registration };
 
 /** What a server does with a request. If the request cannot be sent, that is a result too. */
@@ -71,7 +71,7 @@ try {
     writeFileSync(PAGE, text);
   } else if (!existsSync(PAGE) || readFileSync(PAGE, "utf8") !== text) {
     failed += 1;
-    console.log("FAILED  docs/compared-with-oidc-provider.md differs from what this run found; UPDATE_DOCS=1 writes it");
+    console.log("FAILED  docs/reports/compared-with-oidc-provider.md differs from what this run found; UPDATE_DOCS=1 writes it");
   }
   console.log(`${counts.requests} requests, ${counts.alike} with the same response, ${found.length} different, ${failed} not as listed`);
 } finally {

@@ -1,7 +1,7 @@
 // Sends the requests of applications.mjs and checks the responses as those applications do.
 // node run.mjs http://localhost:8080
 //
-// Prints a line for each check, and for each application its row of docs/clients.md as a line of JSON. The
+// Prints a line for each check, and for each application its row of docs/clients as a line of JSON. The
 // packages that it needs are installed in ../oracle, whose clients and users it uses.
 
 import assert from "node:assert/strict";

@@ -47,7 +47,7 @@ impl Things {
         database.operate(&["wallet", "block", &blocked]);
         database.operate(&["key", "rotate"]);
         let keys = database.operate(&["key", "list"]);
-        let kid = keys.as_array().unwrap().iter().find(|key| key["state"] == "next").unwrap_or(&keys[0]);
+        let kid = keys.as_array().unwrap().iter().find(|key| key["state"] == "announced").unwrap_or(&keys[0]);
         let kid = kid["kid"].as_str().unwrap().to_owned();
         Self { client, user: shown["id"].as_str().unwrap().to_owned(), blocked, kid }
     }
@@ -113,7 +113,7 @@ pub(super) fn every_change(things: &Things) -> Vec<Wanted> {
         things.block_wallet("ticket 4711"),
         wanted(&format!("/admin/wallets/{}", things.blocked), "wallet-unblock", &[]),
         wanted("/admin/groups", "group-create", &[("group", "partners"), ("title", "Partners")]),
-        wanted("/admin/groups/staff", "group-retitle", &[("title", "Everybody who works here")]),
+        wanted("/admin/groups/staff", "group-retitle", &[("title", "Everyone who works here")]),
         wanted("/admin/groups/empty", "group-delete", &[]),
         wanted("/admin/groups/staff", "member-add", &[("member", &things.user)]),
         wanted("/admin/groups/staff", "member-remove", &[]),
@@ -170,7 +170,7 @@ fn told_by(change: &str) -> &'static str {
         "resource-update" => "resource_changed",
         "resource-delete" => "resource_deleted",
         "keys-rotate" => "key_announced",
-        "key-withdraw" => "key_retired",
+        "key-withdraw" => "key_withdrawn",
         "admin-key-create" => "admin_key_created",
         "admin-key-revoke" => "admin_key_revoked",
         other => panic!("{other}: which event?"),
@@ -264,7 +264,7 @@ fn check_what_became_of_it(database: &countersign_tests::Database, things: &Thin
     let groups = database.operate(&["group", "list"]).to_string();
     assert!(
         groups.contains("partners")
-            && groups.contains("Everybody who works here")
+            && groups.contains("Everyone who works here")
             && !groups.contains("\"empty\""),
         "{groups}"
     );
@@ -281,7 +281,7 @@ fn check_what_became_of_it(database: &countersign_tests::Database, things: &Thin
     let keys = database.operate(&["admin-key", "list"]).to_string();
     assert!(keys.contains("\"CI\""), "{keys}");
     assert_eq!(database.operator(&["user", "show", &things.user]).output().unwrap().status.code(), Some(1));
-    let told = database.operate(&["event", "list", "--kind", "group_created", "--limit", "1"]);
+    let told = database.operate(&["event", "list", "--type", "group_created", "--limit", "1"]);
     let id = told[0]["id"].as_str().unwrap();
     assert!(told[0]["signed"]["signatures"][0]["signature"].is_string(), "{told}");
     let shown = database.operator(&["event", "show", id]).output().unwrap();
@@ -289,6 +289,6 @@ fn check_what_became_of_it(database: &countersign_tests::Database, things: &Thin
     for word in ["signed by eip155:1:0x", "    - urn:countersign:change:group-create\n", "\nsignature: 0x"] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
-    let by_command = database.operate(&["event", "list", "--kind", "resource_created"]).to_string();
+    let by_command = database.operate(&["event", "list", "--type", "resource_created"]).to_string();
     assert!(by_command.contains("cli:") && by_command.matches("\"signed\"").count() == 1, "{by_command}");
 }

@@ -1,6 +1,7 @@
 //! Nobody but operators sees that there is a desk (K-01, K-12).
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
 
 use countersign_tests::http::Connection;
 use countersign_tests::server::free_port;
@@ -108,6 +109,61 @@ on_both! {
             assert_eq!(here.len(), there.len());
         }
         println!("{compared} answers compared");
+    }
+
+    fn f_26_a_path_of_the_desk_and_a_path_of_nothing_are_counted_together(database) {
+        let ann = Wallet::fresh();
+        for server in [run_by(database, &[&ann]), database.server()] {
+            let server = server.with_env("COUNTERSIGN_RATE_LIMIT", "on").start();
+            let mut stranger = sign_in(&server, &Wallet::fresh());
+            let begun = Instant::now();
+            let statuses: Vec<u16> = (0..2_400)
+                .map(|number| if number % 2 == 0 { "/admin" } else { "/nothing" })
+                .map(|path| stranger.send(Request::get(path)).status)
+                .take_while(|status| *status != 429)
+                .collect();
+            // 600 at once and ten more each second, for both paths together.
+            let most = 601 + usize::try_from(begun.elapsed().as_millis() / 100).unwrap();
+            assert!((600..=most).contains(&statuses.len()), "{} of {most}", statuses.len());
+            assert!(statuses.iter().all(|status| *status == 404), "{statuses:?}");
+            for path in ["/admin", "/nothing"] {
+                let answers: Vec<u16> = (0..30).map(|_| stranger.send(Request::get(path)).status).collect();
+                assert!(answers.contains(&429) && answers.iter().all(|status| [404, 429].contains(status)), "{path}: {answers:?}");
+            }
+            for path in ["/admin", "/nothing"] {
+                assert_eq!(Browser::new(&server).send(Request::get(path)).status, 404, "nobody is looked up");
+            }
+        }
+    }
+
+    /// Only a gross difference fails: what counts is that the same is asked (`operators/src/tests/desk/reading.rs`).
+    fn f_26_the_desk_takes_no_longer_to_refuse_a_stranger_than_a_path_of_nothing(database) {
+        let server = run_by(database, &[&Wallet::fresh()]).start();
+        let stranger = Wallet::fresh();
+        let mut browser = sign_in(&server, &stranger);
+        for wallets in [1, 20] {
+            for number in 1..wallets {
+                database.change(&format!(
+                    "INSERT INTO wallets (family, address, user_id, linked_at, chain) SELECT family, '0x{number:040x}', user_id, linked_at, chain \
+                     FROM wallets WHERE address = '{}'",
+                    stranger.address()
+                ));
+            }
+            let mut times = [Vec::new(), Vec::new()];
+            for round in 0..400 {
+                let begun = Instant::now();
+                let refused = browser.send(Request::get(["/admin", "/nothing"][round % 2]));
+                times[round % 2].push(begun.elapsed());
+                assert_eq!(refused.status, 404);
+            }
+            let [desk, nothing] = times.map(|mut times| {
+                times.sort();
+                times[times.len() / 2]
+            });
+            println!("{wallets} wallets: median of the desk {desk:?}, of nothing {nothing:?}");
+            let (less, more) = (desk.min(nothing), desk.max(nothing));
+            assert!(more < less * 2 + Duration::from_micros(500), "{desk:?} {nothing:?}");
+        }
     }
 
     fn k_01_a_path_of_the_desk_and_a_path_of_nothing_read_the_same(database) {

@@ -5,7 +5,7 @@ use std::env;
 use std::thread;
 use std::time::Duration;
 
-use countersign_tests::{Database, Request, Wallet, on_both};
+use countersign_tests::{Database, Parameters, Request, Wallet, on_both};
 use serde_json::json;
 
 use super::changes::Things;
@@ -132,6 +132,61 @@ on_both! {
         let begun = second.begin_second(&proposal);
         assert!(matches!(second.sign(&begun).status, 200 | 303), "an honest second person can still sign");
         assert_eq!(events(database, "client_deleted"), 1);
+    }
+
+    fn f_23_one_person_is_not_two_after_500_links_nor_through_a_third_account(database) {
+        let wallets: Vec<Wallet> = (0..7).map(|_| Wallet::fresh()).collect();
+        let [one, once, z, x, between, far, honest] = &wallets[..] else { unreachable!("seven were made") };
+        let server = run_by_two(database, &[one, once, far, honest]).start();
+        let things = Things::of(&server);
+        let client = server.register();
+        server.browser().sign_in(&client, one);
+        // One chain of accounts: `one` had x, x had its own account with `between`, and that had `far`.
+        for (mine, theirs) in [(one, once), (one, x)] {
+            link(&server, mine, theirs).expect(200);
+            unlink(&server, mine, theirs).expect(200);
+        }
+        for (mine, theirs) in [(x, between), (between, far)] {
+            server.browser().sign_in(&client, mine);
+            link(&server, mine, theirs).expect(200);
+            unlink(&server, mine, theirs).expect(200);
+        }
+        for _ in 0..500 {
+            link(&server, one, z).expect(200);
+            unlink(&server, one, z).expect(200);
+        }
+        let mut first = Seat::of(&server, one);
+        let proposal = first.propose(&things.delete_client());
+        for (seat, what) in [(once, "a wallet that was linked once"), (far, "a wallet two accounts away")] {
+            let mut seat = Seat::of(&server, seat);
+            let shown = seat.page(&format!("/admin/proposals/{proposal}"));
+            assert!(shown.contains("id=\"same-person\"") && !shown.contains("/admin/proposals/begin"), "{what}: {shown}");
+            // The page offers nothing to sign, so this is sent with the secret of another form.
+            let form = seat.filled_in(&things.block_wallet("spam"));
+            let fields = Parameters::of(&[("form", form.get("form")), ("proposal", &proposal)]);
+            let refused = seat.post("/admin/proposals/begin", &fields).expect(403);
+            assert!(refused.text().contains("You signed this first"), "{what}: {refused:?}");
+        }
+        assert_eq!(events(database, "client_deleted"), 0);
+        let mut second = Seat::of(&server, honest);
+        let begun = second.begin_second(&proposal);
+        assert!(matches!(second.sign(&begun).status, 200 | 303), "an honest second person can still sign");
+        assert_eq!(events(database, "client_deleted"), 1);
+    }
+
+    fn f_25_a_proposal_that_cannot_be_read_hides_nothing_of_the_desk(database) {
+        let (ann, bob) = (Wallet::fresh(), Wallet::fresh());
+        let server = run_by_two(database, &[&ann, &bob]).start();
+        let things = Things::of(&server);
+        let mut first = Seat::of(&server, &ann);
+        let waits = first.propose(&things.delete_client());
+        let altered = first.propose(&things.create_admin_key());
+        let id = if database.is_postgres() { format!("'{altered}'") } else { format!("x'{}'", altered.replace('-', "")) };
+        database.change(&format!("UPDATE proposals SET state = 'x' WHERE id = {id}"));
+        first.page("/admin");
+        let listed = first.page("/admin/proposals");
+        assert!(listed.contains(&waits) && !listed.contains(&altered), "{listed}");
+        assert!(listed.contains("id=\"unreadable\""), "{listed}");
     }
 
     fn k_08_a_proposal_whose_subject_changed_is_refused(database) {

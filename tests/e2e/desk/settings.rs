@@ -39,7 +39,7 @@ fn a_desk_that_nobody_or_everybody_could_use_is_warned_about() {
         (&[("ADMINS", &admins), ("ADMIN_QUORUM", "2")], "only one wallet can be an operator's"),
         (
             &[("ADMIN_GROUP", "staff"), ("DEFAULT_ACCESS", "groups:staff")],
-            "whoever you let in by it is an operator too",
+            "everyone you add to it is an operator too",
         ),
         (&[("ADMIN_QUORUM", "2")], "there is no desk without admins or admin_group"),
         (&[("DESK", "private")], "there is no desk without admins or admin_group"),

@@ -56,7 +56,7 @@ on_both! {
         let ann = Somebody::signs_in(&server);
         // Nothing is sealed while no server runs.
         assert!(server.terminate().success());
-        let events = listed(database, &["--kind", "sign_in"]);
+        let events = listed(database, &["--type", "sign_in"]);
         let [signed_in] = &events[..] else { panic!("{events:?}") };
         let fields: Vec<&str> = signed_in.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(fields, FIELDS);
@@ -83,15 +83,15 @@ on_both! {
         for field in FIELDS {
             assert_eq!(shown[field], signed_in[field], "{field}");
         }
-        let table = event(database, &["list", "--kind", "sign_in"]).out;
+        let table = event(database, &["list", "--type", "sign_in"]).out;
         let [heading, row] = table.lines().collect::<Vec<_>>()[..] else { panic!("{table}") };
         let columns = ["TIME", "KIND", "ACTOR", "ABOUT", "CLIENT", "ADDRESS", "DETAILS", "ID"];
         assert_eq!(heading.split_whitespace().collect::<Vec<_>>(), columns);
         for cell in [id, "sign_in", &ann.user, &caip10(&ann.wallet), &ann.client.id, "127.0.0.0/24"] {
             assert!(row.contains(cell), "{cell} in {table}");
         }
-        assert_eq!(event(database, &["list", "--kind", "restored"]).out, "no events\n");
-        assert_eq!(listed(database, &["--kind", "restored"]), Vec::<Value>::new());
+        assert_eq!(event(database, &["list", "--type", "restored"]).out, "no events\n");
+        assert_eq!(listed(database, &["--type", "restored"]), Vec::<Value>::new());
         assert_eq!(event(database, &["checkpoints"]).out, "no checkpoints\n");
 
         server.restart();
@@ -145,7 +145,7 @@ on_both! {
         let told = event(database, &["list", "--limit", "2"]);
         assert!(told.err.contains(&format!("--after {}", newest_first[1])), "{told:?}");
 
-        let signed_in = |arguments: &[&str]| listed(database, &[&["--kind", "sign_in"], arguments].concat()).len();
+        let signed_in = |arguments: &[&str]| listed(database, &[&["--type", "sign_in"], arguments].concat()).len();
         assert_eq!((signed_in(&[]), signed_in(&["--client", &ann.client.id]), signed_in(&["--client", &bob.client.id])), (8, 7, 1));
         for who in [&ann.user, &ann.user.to_uppercase(), &ann.wallet.address(), &ann.wallet.address().to_lowercase(), &caip10(&ann.wallet)] {
             assert_eq!(signed_in(&["--user", who]), 7, "{who}");
@@ -153,7 +153,7 @@ on_both! {
         }
         let of_bob = listed(database, &["--client", &bob.client.id]);
         assert_eq!(kinds(&of_bob), ["sign_in", "client_registered"]);
-        let both = listed(database, &["--kind", "client_registered", "--kind", "sign_in"]);
+        let both = listed(database, &["--type", "client_registered", "--type", "sign_in"]);
         assert_eq!(both.len(), 10);
         let at = of_bob[1]["at"].as_str().unwrap();
         let (since, until) = (listed(database, &["--since", at]), listed(database, &["--until", at]));
@@ -173,7 +173,7 @@ on_both! {
         wait_until_sealed(database, 1);
         server.browser().sign_in(&gone.client, &gone.wallet);
         Operator::of(&server).text(&["user", "delete", &gone.user, "--yes"]);
-        let deleted = listed(database, &["--kind", "account_deleted"]);
+        let deleted = listed(database, &["--type", "account_deleted"]);
         let [deletion] = &deleted[..] else { panic!("{deleted:?}") };
         let pseudonym = deletion["user"].as_str().unwrap();
         assert!(pseudonym.starts_with("deleted:") && deletion["details"]["events"] == 2, "{deletion}");
@@ -246,8 +246,8 @@ on_both! {
             (&["show"], "<ID>"),
             (&["show", "1"], "it is not an event's id"),
             (&["show", "deleted:00000000000000000000000000000000"], "it is not an event's id"),
-            (&["list", "--kind", "sign-in"], "sign-in"),
-            (&["list", "--kind", ""], "--kind"),
+            (&["list", "--type", "sign-in"], "sign-in"),
+            (&["list", "--type", ""], "--type"),
             (&["list", "--since", "yesterday"], "it takes 2026-11-23T12:00:00Z"),
             (&["list", "--until", "5w"], "it takes 2026-11-23T12:00:00Z"),
             (&["list", "--client", "Photo Album"], "it is not a client's id"),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use countersign_tests::{Database, Request, Server, Tokens, Wallet, on_both};
 use serde_json::json;
 
-use super::told;
+use super::{told, wait_until_sealed};
 use crate::account::form;
 use crate::people::Operator;
 use crate::remembering::{go_on, remember};
@@ -13,7 +13,7 @@ use crate::wallets::{link, unlink};
 
 /// What people and operators write. Each is found in the database, and in no event.
 const WRITTEN: [&str; 6] =
-    ["Zyzzyva", "lost phone", "Everybody who works here", "See your photos", "ada@", "Album"];
+    ["Zyzzyva", "lost phone", "Everyone who works here", "See your photos", "ada@", "Album"];
 
 /// The texts of all rows that tell of events, in order.
 fn texts(database: &Database) -> Vec<u8> {
@@ -69,7 +69,7 @@ fn everything(server: &Server) {
     for arguments in [
         &["client", "rotate-secret", id, "--keep-old", "60"][..],
         &["client", "update", id, "--name", "Zyzzyva Two"],
-        &["group", "create", "staff", "--title", "Everybody who works here"],
+        &["group", "create", "staff", "--title", "Everyone who works here"],
         &["group", "add", "staff", &mine.address()],
         &["group", "remove", "staff", &mine.address()],
         &["access", "set", id, "groups:staff"],
@@ -110,5 +110,68 @@ on_both! {
             assert!(!shown.contains(text), "{text} in {shown}");
         }
         assert!(!shown.contains("wants you to sign in"), "{shown}");
+    }
+}
+
+/// The tables in which one of these words is found.
+fn places(database: &Database, words: &[String]) -> BTreeSet<String> {
+    let is_named = |rows: &Vec<String>| rows.iter().any(|row| words.iter().any(|word| row.contains(word)));
+    database.texts().into_iter().filter(|(_, rows)| is_named(rows)).map(|(table, _)| table).collect()
+}
+
+on_both! {
+    /// F-24: events of a deleted account name grants, and the grants stay for a month. A person who signed in, whose code
+    /// was replayed, whose tokens were revoked and refreshed, with two wallets, a session and an address, is deleted.
+    fn f_24_nothing_that_stays_in_the_database_leads_to_a_person_whose_account_was_deleted(database) {
+        let server = database.start();
+        let client = server.register_with(&json!({"client_name": "Album", "scopes": ["openid", "profile", "email"]}));
+        let (mine, other) = (Wallet::fresh(), Wallet::fresh());
+        let mut browser = server.browser();
+        let answer = remember(&mut browser, &client.authorization(), &mine);
+        let code = answer.answer("code").unwrap();
+        Tokens::of(server.exchange(&client, &code));
+        let replayed = code.clone();
+        server.exchange(&client, &code).expect(400);
+        let mut refreshed = Vec::new();
+        for _ in 0..2 {
+            let again = client.authorization();
+            browser.authorize(&again).expect(302);
+            let code = go_on(&mut browser, &again).expect(303).answer("code").unwrap();
+            let tokens = Tokens::of(server.exchange(&client, &code));
+            server.refresh(&client, &tokens.refresh).expect(200);
+            refreshed.push(tokens.refresh);
+        }
+        let revoked = Tokens::of(server.exchange(&client, &server.browser().sign_in(&client, &mine)));
+        server.revoke(&client, &revoked.refresh).expect(200);
+        link(&server, &mine, &other).expect(200);
+        browser.press(form("/account/email", &[("email", "ada@example.com")])).expect(303);
+        wait_until_sealed(database, 1);
+        server.browser().sign_in(&client, &other);
+        let user = if database.is_postgres() { "id::text" } else { "lower(hex(id))" };
+        let user = database.words(&format!("SELECT {user} AS word FROM users")).concat().replace('-', "");
+        let words = [user, mine.address().to_lowercase(), other.address().to_lowercase(), "ada@".to_owned()];
+        let named = places(database, &words);
+        let expected = ["events", "grants", "login_sessions", "users", "wallets"];
+        assert!(expected.iter().all(|table| named.contains(*table)), "{named:?}");
+
+        Operator::of(&server).text(&["user", "delete", &mine.address(), "--yes"]);
+        wait_until_sealed(database, 2);
+        assert_eq!(places(database, &words), BTreeSet::new());
+
+        let of_grants = if database.is_postgres() {
+            "SELECT count(*) FROM events JOIN grants ON grants.id::text = details::jsonb ->> 'grant' \
+             WHERE pseudonym = decode(replace(grants.user_id::text, '-', ''), 'hex')"
+        } else {
+            "SELECT count(*) FROM events JOIN grants \
+             ON lower(hex(grants.id)) = replace(json_extract(details, '$.grant'), '-', '') WHERE pseudonym = grants.user_id"
+        };
+        assert!(database.number(of_grants) >= 6, "sign-ins and revocations still name their grants");
+        let requests = "SELECT count(*) FROM events WHERE kind = 'account_deleted' AND request IS NOT NULL";
+        assert_eq!(database.number(requests), 0, "the log's line of that request names the person");
+        for token in &refreshed {
+            assert_eq!(server.refresh(&client, token).verdict(), "400 invalid_grant");
+        }
+        assert_eq!(server.exchange(&client, &replayed).verdict(), "400 invalid_grant");
+        assert_eq!(places(database, &words), BTreeSet::new(), "what is refused brings nothing back");
     }
 }

@@ -11,7 +11,7 @@ use crate::people::Operator;
 use crate::wallets::link;
 
 /// Every column of an event, altered.
-const EVENT: [(&str, &str); 21] = [
+const EVENT: [(&str, &str); 22] = [
     ("id = :other_id", "altered or moved"),
     ("kind = 'sign_out'", "altered or moved"),
     ("kind = 'nonsense'", "impossible kind"),
@@ -35,6 +35,7 @@ const EVENT: [(&str, &str); 21] = [
     ("details = '{}'", "altered or moved"),
     ("salt = :bytes16", "the person, the wallet or the address of event"),
     ("commitment = :bytes32", "the person, the wallet or the address of event"),
+    ("hiding_proof = :bytes32", "the person, the wallet or the address of event"),
     ("user_id = NULL, pseudonym = :bytes16", "the person, the wallet or the address of event"),
 ];
 
@@ -185,9 +186,9 @@ on_both! {
             "UPDATE events SET user_id = NULL, family = NULL, chain = NULL, address = NULL, peer = NULL, salt = NULL, \
              pseudonym = (SELECT pseudonym FROM events WHERE kind = 'account_deleted') WHERE position = {position}"
         );
-        expect(&hide, 1, "their person was hidden");
+        expect(&hide, 2, "their person was hidden");
         let alone = hide.replace("(SELECT pseudonym FROM events WHERE kind = 'account_deleted')", ":bytes16");
-        expect(&alone, 2, "no event tells of that deletion");
+        expect(&alone, 2, "there is no event of that deletion");
         for number in [1, 2] {
             let named = "it was removed: there are later ones";
             expect(&format!("DELETE FROM checkpoints WHERE number = {number}"), number, named);
@@ -235,6 +236,15 @@ on_both! {
             ("{}", "is not what `countersign event checkpoints --output json` writes"),
             (r#"[{"checkpoint":1,"hash":"x"}]"#, "the hash of checkpoint 1 is not a hash"),
             (r#"[{"checkpoint":-1,"hash":"x"}]"#, "is not what"),
+            (&format!(r#"[{{"checkpoint":0,"hash":"{}"}}]"#, "5a".repeat(32)), "is not what"),
+            (
+                &format!(
+                    r#"[{{"checkpoint":1,"hash":"{}"}},{{"checkpoint":1,"hash":"{}"}}]"#,
+                    "5a".repeat(32),
+                    "5b".repeat(32)
+                ),
+                "checkpoint 1 has two different hashes",
+            ),
         ] {
             fs::write(&path, text).unwrap();
             let refused = event(database, &["verify", "--against", file]);
@@ -243,6 +253,8 @@ on_both! {
         let refused = event(database, &["verify", "--against", "nowhere.json"]);
         assert!(refused.code == 1 && refused.why().contains("nowhere.json"), "{refused:?}");
         fs::write(&path, "[]").unwrap();
-        assert_eq!(event(database, &["verify", "--against", file]).code, 0, "nothing was saved");
+        let nothing = event(database, &["verify", "--against", file]);
+        assert_eq!(nothing.code, 0, "nothing was saved");
+        assert!(nothing.out.contains("compared with nothing: the file with saved checkpoints is empty"), "{nothing:?}");
     }
 }

@@ -27,7 +27,7 @@ fn oidcc_prompt_login() {
     signs_again("prompt", "login");
 }
 
-/// With `prompt=none` and nobody signed in, the client gets an error that says that a page is needed.
+/// With `prompt=none` and no one signed in, the client gets an error that says that a page is needed.
 #[test]
 fn oidcc_prompt_none_not_logged_in() {
     let suite = Suite::start();

@@ -43,7 +43,7 @@ fn seconds(number: &Number) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strict_json::object;
+    use countersign_strict_json::object;
 
     #[test]
     fn claims_keep_what_is_understood() {

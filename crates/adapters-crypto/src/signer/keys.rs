@@ -6,6 +6,7 @@ use aes_gcm::Aes256Gcm;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_domain::checkpoint::RecordKey;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::signing_key::SealedKey;
 use countersign_ports::error::Source;
@@ -23,9 +24,14 @@ use crate::OperatorSecret;
 /// The purpose of the key that seals signing keys. Changing this text would make every stored key unreadable.
 const PURPOSE: &str = "countersign signing key at rest, AES-256-GCM, version 1";
 
-/// The nonce comes before the sealed bytes. It is random: an installation seals only a few keys, far fewer
-/// than the 2^32 after which random nonces become unsafe.
+/// The nonce comes before the sealed bytes. The first half is random: an installation seals only a few keys. The second half
+/// marks a key that never signed a checkpoint without a MAC; only the secret makes the mark, and builds before there were
+/// MACs open such a key like any other.
 const NONCE_LENGTH: usize = 12;
+const RANDOM_LENGTH: usize = 6;
+
+/// The purpose of the key that marks signing keys.
+const MARK_PURPOSE: &str = "countersign signing key that comes with MACs, HMAC-SHA-256, version 1";
 
 /// The minimum in RFC 7518 section 3.3, which every client can verify fast.
 const RSA_BITS: u32 = 2048;
@@ -69,6 +75,8 @@ pub struct SigningKey {
     /// The private key as PKCS#8.
     private_der: Vec<u8>,
     public_der: Vec<u8>,
+    /// Did a build make it that signs no checkpoint without a MAC?
+    comes_with_macs: bool,
 }
 
 /// When a key was created, and when it starts to sign.
@@ -106,7 +114,10 @@ impl SigningKey {
     /// Seals the private key for storage. The id and the algorithm are bound to it: a row with swapped
     /// columns cannot be opened.
     pub fn seal(&self, secret: &OperatorSecret, times: KeyTimes, entropy: &dyn Entropy) -> SealedKey {
-        let nonce: [u8; NONCE_LENGTH] = entropy.bytes();
+        self.seal_with(secret, times, nonce(secret, &self.kid, entropy.bytes()))
+    }
+
+    fn seal_with(&self, secret: &OperatorSecret, times: KeyTimes, nonce: [u8; NONCE_LENGTH]) -> SealedKey {
         let bound = bound_data(&self.kid, self.algorithm.name());
         #[expect(clippy::expect_used, reason = "it fails only for texts of more than 64 GiB")]
         let ciphertext = cipher(secret)
@@ -139,7 +150,25 @@ impl SigningKey {
             SigningAlgorithm::Es256 => Box::new(ES256.key_pair_from_der(der).map_err(unusable)?),
             SigningAlgorithm::EdDsa => Box::new(EdDSA.key_pair_from_der(der).map_err(unusable)?),
         };
-        Self::of_pair(algorithm, pair.as_ref()).filter(|key| key.kid == sealed.kid).ok_or_else(not_the_key)
+        let key = Self::of_pair(algorithm, pair.as_ref()).filter(|key| key.kid == sealed.kid);
+        let key = key.ok_or_else(not_the_key)?;
+        Ok(Self { comes_with_macs: comes_with_macs(secret, sealed), ..key })
+    }
+
+    /// Can it have signed checkpoints without a MAC?
+    pub(super) const fn comes_with_macs(&self) -> bool {
+        self.comes_with_macs
+    }
+
+    /// Seals it as builds did before there were MACs.
+    #[cfg(test)]
+    pub(super) fn seal_as_before(
+        &self,
+        secret: &OperatorSecret,
+        times: KeyTimes,
+        entropy: &dyn Entropy,
+    ) -> SealedKey {
+        self.seal_with(secret, times, entropy.bytes())
     }
 
     /// The public half as a JSON Web Key.
@@ -179,7 +208,7 @@ impl SigningKey {
         }
         let kid = thumbprint(algorithm, &public)?;
         let (private_der, public_der) = (pair.to_der_private_key(), pair.to_der_public_key());
-        Some(Self { kid, algorithm, public, private_der, public_der })
+        Some(Self { kid, algorithm, public, private_der, public_der, comes_with_macs: true })
     }
 }
 
@@ -209,6 +238,21 @@ pub(super) fn thumbprint(algorithm: SigningAlgorithm, public: &Map<String, Value
         .map(|name| Some(format!(r#""{name}":"{}""#, public.get(*name)?.as_str()?)))
         .collect::<Option<Vec<_>>>()?;
     Some(URL_SAFE_NO_PAD.encode(Sha256::digest(format!("{{{}}}", members.join(",")))))
+}
+
+fn nonce(secret: &OperatorSecret, kid: &str, random: [u8; RANDOM_LENGTH]) -> [u8; NONCE_LENGTH] {
+    let mark = RecordKey::new(secret.derive(MARK_PURPOSE)).mac(&[&random[..], kid.as_bytes()].concat());
+    let mut nonce = [0; NONCE_LENGTH];
+    for (byte, value) in nonce.iter_mut().zip(random.iter().chain(mark.as_bytes())) {
+        *byte = *value;
+    }
+    nonce
+}
+
+/// Is a key marked as one that never signed a checkpoint without a MAC? The mark counts if the key can be opened.
+pub(super) fn comes_with_macs(secret: &OperatorSecret, sealed: &SealedKey) -> bool {
+    let random = sealed.sealed.first_chunk::<RANDOM_LENGTH>();
+    random.is_some_and(|random| sealed.sealed.starts_with(&nonce(secret, &sealed.kid, *random)))
 }
 
 fn cipher(secret: &OperatorSecret) -> Aes256Gcm {

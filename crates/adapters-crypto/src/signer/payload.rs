@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use countersign_domain::checkpoint::{Checkpoint, Digest256};
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{SessionId, TokenId, UserId};
 use countersign_domain::id_token::{ACR, AMR, IdTokenClaims, IdTokenRead, LogoutClaims};
@@ -183,33 +182,6 @@ impl<'a> LogoutPayload<'a> {
     }
 }
 
-/// What a checkpoint says.
-#[derive(Serialize, Deserialize)]
-pub(super) struct CheckpointPayload<'a> {
-    checkpoint: u64,
-    iat: i64,
-    first: u64,
-    events: u32,
-    #[serde(borrow)]
-    root: Cow<'a, str>,
-    previous: Cow<'a, str>,
-    kept_from: u64,
-}
-
-impl CheckpointPayload<'_> {
-    pub(super) fn of(checkpoint: &Checkpoint) -> Self {
-        Self {
-            checkpoint: checkpoint.number,
-            iat: checkpoint.sealed_at.unix_timestamp(),
-            first: checkpoint.first,
-            events: checkpoint.events,
-            root: checkpoint.root.to_string().into(),
-            previous: checkpoint.previous.to_string().into(),
-            kept_from: checkpoint.kept_from,
-        }
-    }
-}
-
 /// RFC 8417 section 2.2.
 #[derive(Serialize)]
 pub(super) struct SecurityEventPayload<'a> {
@@ -248,20 +220,6 @@ impl<'a> SecurityEventPayload<'a> {
             events: BTreeMap::from([(&*claims.kind, serde_json::from_str(&claims.details)?)]),
         })
     }
-}
-
-/// Reads the payload of a checkpoint.
-pub(super) fn read_checkpoint(payload: &[u8]) -> Option<Checkpoint> {
-    let read: CheckpointPayload<'_> = serde_json::from_slice(payload).ok()?;
-    Some(Checkpoint {
-        number: read.checkpoint,
-        sealed_at: time(read.iat)?,
-        first: read.first,
-        events: read.events,
-        root: Digest256::parse(&read.root)?,
-        previous: Digest256::parse(&read.previous)?,
-        kept_from: read.kept_from,
-    })
 }
 
 /// Reads the payload of one of our access tokens.

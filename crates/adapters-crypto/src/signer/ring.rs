@@ -50,6 +50,7 @@ pub struct KeyChange {
 pub(super) struct OpenKey {
     kid: String,
     algorithm: SigningAlgorithm,
+    comes_with_macs: bool,
     jwk: Value,
     signer: Box<dyn JwsSigner>,
     verifier: Box<dyn JwsVerifier>,
@@ -69,6 +70,7 @@ impl OpenKey {
         Ok(Self {
             kid: key.kid().to_owned(),
             algorithm: key.algorithm(),
+            comes_with_macs: key.comes_with_macs(),
             jwk: key.jwk(),
             signer: key.signer()?,
             verifier: key.verifier()?,
@@ -88,6 +90,18 @@ impl OpenKey {
             TokenType::Checkpoint => &self.checkpoint_header,
             TokenType::SecurityEvent => &self.security_event_header,
         }
+    }
+
+    pub(super) fn kid(&self) -> &str {
+        &self.kid
+    }
+
+    pub(super) const fn comes_with_macs(&self) -> bool {
+        self.comes_with_macs
+    }
+
+    pub(super) fn jwk(&self) -> &Value {
+        &self.jwk
     }
 
     pub(super) fn sign(&self, message: &[u8]) -> Result<Vec<u8>, JoseError> {

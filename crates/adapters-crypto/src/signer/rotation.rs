@@ -2,6 +2,7 @@
 //! replica that notices may do so. The domain decides what is due.
 
 use countersign_domain::event::Event;
+use countersign_domain::forgetting::Past;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::signing_key::{KeyWanted, SealedKey, key_due, standing_keys};
 use countersign_ports::{AddSigningKey, Clock, Entropy, KeyAdded, KeyStore, RemoveSigningKey};
@@ -96,8 +97,9 @@ pub async fn make_key(
 pub async fn forget_old_keys(
     store: &dyn KeyStore,
     events: &dyn KeyEvents,
-    now: OffsetDateTime,
+    past: Past,
 ) -> Result<(), KeyError> {
+    let now = past.time();
     let stored = store.signing_keys().await?;
     for algorithm in SigningAlgorithm::ALL {
         for standing in standing_keys(&stored, algorithm, now) {

@@ -7,7 +7,7 @@ mod sealing;
 use std::sync::LazyLock;
 
 use countersign_conformance::fixtures;
-use countersign_domain::grant::Subject;
+use countersign_domain::grant::TokenSubject;
 use countersign_domain::id::{ClientId, TokenId, UserId};
 use countersign_domain::scope::{Scope, ScopeSet};
 use josekit::jwk::Jwk;
@@ -27,7 +27,7 @@ fn claims() -> AccessClaims {
     AccessClaims {
         issuer: "https://auth.example".to_owned(),
         audience: fixtures::audience(&["https://auth.example/'quoted'"]),
-        subject: Subject::Person(UserId::random([7; 16])),
+        subject: TokenSubject::Person(UserId::random([7; 16])),
         client: ClientId::at(NOW, [1; 10]).to_string(),
         scope: ScopeSet::of(&[Scope::OpenId, Scope::Email]),
         groups: None,

@@ -95,7 +95,7 @@ enum Form<'a> {
 }
 
 impl<'a> Form<'a> {
-    /// Tells the forms apart by prefix and length, never by trial.
+    /// Distinguishes the forms by prefix and length, never by trial.
     ///
     /// A text with one of BIP-322's prefixes has the form that the prefix names. No BIP-137 signature can
     /// begin like that: in base64 its header makes the first character a letter from G to K, and hex contains

@@ -40,7 +40,7 @@ pub(super) fn keccak_of_key(key: &VerifyingKey) -> [u8; ADDRESS_LENGTH] {
     bytes
 }
 
-/// Finds the key that made a signature whose last byte tells the two candidates apart.
+/// Finds the key that made a signature whose last byte distinguishes the two candidates.
 ///
 /// A recovery byte contains no chain id; that is only for transactions (B-021).
 pub(super) fn recover(digest: &[u8; 32], signature: &[u8]) -> Result<VerifyingKey, &'static str> {
@@ -67,8 +67,8 @@ pub(super) fn candidates(
     }
 }
 
-/// Reads the scalars. Only one form is accepted: `s` in the lower half of the order, so that nobody can turn
-/// one signature into a second one (B-022).
+/// Reads the scalars. Only one form is accepted: `s` in the lower half of the order, so that one signature
+/// cannot be turned into a second one (B-022).
 fn with_low_s(scalars: &[u8]) -> Result<Signature, &'static str> {
     let Ok(scalars) = Signature::from_slice(scalars) else {
         return Err("r or s is zero, or not below the order of the group");
@@ -79,7 +79,7 @@ fn with_low_s(scalars: &[u8]) -> Result<Signature, &'static str> {
     Ok(scalars)
 }
 
-/// An `r` that was reduced modulo the order is not tried: nobody can produce one.
+/// An `r` that was reduced modulo the order is not tried: it cannot be produced.
 fn candidate(digest: &[u8; 32], scalars: &Signature, y_is_odd: bool) -> Option<VerifyingKey> {
     let id = RecoveryId::from_i32(y_is_odd.into()).ok()?;
     let signature = RecoverableSignature::from_compact(&scalars.to_bytes(), id).ok()?;

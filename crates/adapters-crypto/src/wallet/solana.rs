@@ -36,7 +36,7 @@ pub struct SolanaVerifier;
 #[async_trait]
 impl WalletVerifier for SolanaVerifier {
     /// Reads a public key of 32 bytes in base58. There is no checksum: an address with a wrong character is
-    /// someone else's account, or nobody's.
+    /// someone else's account, or no one's.
     fn recognize(&self, address: &str, chain: Option<&str>) -> Vec<RecognizedAccount> {
         if chain.is_some_and(|chain| chain != CHAIN) || Address::parse(address).is_none() {
             return Vec::new();

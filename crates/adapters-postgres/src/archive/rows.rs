@@ -12,7 +12,7 @@ use diesel::prelude::*;
 use diesel::row::{Field, NamedRow};
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Date, Integer, Nullable, Text, Timestamptz, Uuid};
 
-use super::catalog::{Type, Types, key, quoted};
+use crate::setup::catalog::{Type, Types, key, quoted};
 
 /// From 1970 to 2000, in microseconds.
 const MICROS_TO_2000: i64 = 946_684_800_000_000;
@@ -47,11 +47,12 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Inserts rows: one array for each column.
+/// Inserts rows: one array for each column. Rows of a table that keeps its rows until the end take the place of those with the same key.
 pub(super) fn write(
     connection: &mut PgConnection,
     types: &Types,
     table: &Table,
+    is_kept: bool,
     rows: &[Row],
 ) -> Result<(), ArchiveError> {
     if rows.is_empty() {
@@ -59,12 +60,17 @@ pub(super) fn write(
     }
     let names: Vec<String> = table.columns.iter().map(|Column { name, .. }| quoted(name)).collect();
     let places: Vec<String> = (1..=names.len()).map(|place| format!("${place}")).collect();
-    let text = format!(
+    let mut text = format!(
         "INSERT INTO {} ({}) SELECT * FROM unnest({})",
         quoted(&table.name),
         names.join(", "),
         places.join(", ")
     );
+    if is_kept {
+        let key: Vec<String> = key(connection, &table.name)?.iter().map(|name| quoted(name)).collect();
+        let set: Vec<String> = names.iter().map(|name| format!("{name} = excluded.{name}")).collect();
+        text.push_str(&format!(" ON CONFLICT ({}) DO UPDATE SET {}", key.join(", "), set.join(", ")));
+    }
     let mut insert = diesel::sql_query(text).into_boxed::<Pg>();
     for (place, column) in table.columns.iter().enumerate() {
         let unknown = || ArchiveError::Unsound(format!("there is no {}.{} here", table.name, column.name));

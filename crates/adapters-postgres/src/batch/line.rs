@@ -10,9 +10,11 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::threads::Threads;
-use super::{BATCH, Batched, CROWD};
+use super::{BATCH, CROWD};
+use crate::batched::Batched;
+use crate::connect::connections::Connections;
+use crate::connect::pool::Pool;
 use crate::error::{OutOfPatience, Shared};
-use crate::pool::{Connections, Pool};
 
 /// Commands of one kind that are waiting, and the threads that carry them out.
 pub(crate) struct Line<C: Batched> {
@@ -52,7 +54,7 @@ struct Submission<C: Batched> {
 
 struct Caller<T> {
     reply: oneshot::Sender<Result<T, StoreError>>,
-    /// After this the caller has been told that storage is unavailable.
+    /// After this the caller gets the error that storage is unavailable.
     until: Instant,
 }
 
@@ -135,7 +137,7 @@ impl<C: Batched> Waiting<C> {
         }
     }
 
-    /// Carries out a batch. Returns its commands if somebody else holds a lock that it needs.
+    /// Carries out a batch. Returns its commands if another session holds a lock that it needs.
     fn execute(&self, batch: Vec<Submission<C>>) -> Vec<Submission<C>> {
         let (commands, callers): (Vec<C>, Vec<_>) =
             batch.into_iter().map(|submission| (submission.command, submission.caller)).unzip();
@@ -236,8 +238,8 @@ impl<T> Caller<T> {
     }
 }
 
-/// Carries out a command by itself, on a thread of its own. If somebody else holds a lock that it needs, it comes again after those
-/// that wait for the thread.
+/// Carries out a command by itself, on a thread of its own. If another session holds a lock that it needs, it
+/// comes again after those that wait for the thread.
 fn alone<C: Batched>(singles: &Arc<Threads>, connections: Connections, submission: Submission<C>) {
     let again = Arc::clone(singles);
     singles.give(move || {

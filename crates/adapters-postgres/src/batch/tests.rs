@@ -10,11 +10,12 @@ use tokio::task::JoinSet;
 
 use super::line::Line;
 use super::threads::Threads;
-use super::{BATCH, Batched, CROWD};
-use crate::connection::ConnectionUrl;
+use super::{BATCH, CROWD};
+use crate::batched::Batched;
+use crate::connect::connection::ConnectionUrl;
+use crate::connect::pool::Pool;
 use crate::error::{OpError, OpResult};
 use crate::options::PgOptions;
-use crate::pool::Pool;
 
 /// A command about the thing with this number.
 struct Command {

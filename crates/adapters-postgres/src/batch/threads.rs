@@ -1,10 +1,9 @@
 //! A few threads that may block, and the work that is waiting for them.
 
 use std::collections::VecDeque;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::{io, thread};
 
 type Work = Box<dyn FnOnce() + Send>;
 

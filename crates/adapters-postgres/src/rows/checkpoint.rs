@@ -1,7 +1,8 @@
 //! Rows of `checkpoints`.
 
 use countersign_domain::checkpoint::{Checkpoint, Digest256, SignedCheckpoint};
-use countersign_ports::{CheckpointAt, StoreError};
+use countersign_ports::CheckpointAt;
+use countersign_sql::SqlError;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Integer, Nullable, Text, Timestamptz};
 use time::OffsetDateTime;
@@ -10,7 +11,7 @@ use crate::statement::row;
 
 row! {
     /// A checkpoint as it is stored.
-    NewCheckpoint<'a> {
+    pub(crate) NewCheckpoint<'a> {
         number: i64 as BigInt,
         sealed_at: OffsetDateTime as Timestamptz,
         first_position: i64 as BigInt,
@@ -39,8 +40,7 @@ impl<'a> NewCheckpoint<'a> {
     }
 }
 
-/// The SQL types of [`CheckpointRow`]. Any but the number can be absent in a database that somebody tampered
-/// with.
+/// The SQL types of [`CheckpointRow`]. Any but the number can be absent in a database that was tampered with.
 pub(crate) type CheckpointSql = (
     BigInt,
     Nullable<Timestamptz>,
@@ -52,7 +52,7 @@ pub(crate) type CheckpointSql = (
     Nullable<Text>,
 );
 
-/// What stands under a number in `checkpoints`.
+/// What is stored under a number in `checkpoints`.
 #[derive(Queryable)]
 pub(crate) struct CheckpointRow {
     number: i64,
@@ -84,11 +84,11 @@ impl CheckpointRow {
 }
 
 impl TryFrom<CheckpointRow> for SignedCheckpoint {
-    type Error = StoreError;
+    type Error = SqlError;
 
-    fn try_from(row: CheckpointRow) -> Result<Self, StoreError> {
+    fn try_from(row: CheckpointRow) -> Result<Self, SqlError> {
         let number = row.number.to_string();
-        row.read().map_err(|column| StoreError::Corrupt { table: "checkpoints", column, row: number })
+        row.read().map_err(|column| SqlError::Corrupt { table: "checkpoints", column, row: number })
     }
 }
 

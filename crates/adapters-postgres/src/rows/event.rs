@@ -1,72 +1,20 @@
 //! Rows of `fresh_events` and `events`.
 
-use countersign_domain::checkpoint::{Commitment, Salt, SealedEvent};
+use countersign_domain::checkpoint::{Commitment, Digest256, Salt, SealedEvent};
 use countersign_domain::event::{Actor, Details, Event, EventKind, EventPerson, Pseudonym, Signed};
 use countersign_domain::id::{ClientId, EventId, UserId};
 use countersign_domain::peer_address::PeerAddress;
 use countersign_domain::wallet::WalletAccount;
-use countersign_ports::{EventAt, FoundEvent, StoreError};
+use countersign_ports::{EventAt, FoundEvent, FreshAt, UnsealableEvent};
+use countersign_sql::SqlError;
+use countersign_sql::rows::event::NewEvent;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Nullable, Text, Uuid as SqlUuid};
 use uuid::Uuid;
 
 use crate::statement::row;
 
-row! {
-    /// An event as it is stored.
-    NewEvent<'a>, NewEvents {
-        id: Uuid as SqlUuid,
-        kind: &'static str as Text,
-        actor: String as Text,
-        user_id: Option<Uuid> as Nullable<SqlUuid>,
-        pseudonym: Option<&'a [u8]> as Nullable<Binary>,
-        family: Option<&'a str> as Nullable<Text>,
-        chain: Option<&'a str> as Nullable<Text>,
-        address: Option<&'a str> as Nullable<Text>,
-        client_id: Option<Uuid> as Nullable<SqlUuid>,
-        peer: Option<String> as Nullable<Text>,
-        request: Option<&'a str> as Nullable<Text>,
-        details: &'a str as Text,
-        signed: Option<&'a str> as Nullable<Text>,
-    }
-}
-
-impl<'a> NewEvent<'a> {
-    /// The row of an event.
-    pub(crate) fn of(event: &'a Event) -> Self {
-        let (user_id, pseudonym) = match &event.person {
-            Some(EventPerson::User(user)) => (Some(user.as_uuid()), None),
-            Some(EventPerson::Deleted(pseudonym)) => (None, Some(pseudonym.as_bytes().as_slice())),
-            None => (None, None),
-        };
-        let wallet = event.wallet.as_ref();
-        Self {
-            id: event.id.as_uuid(),
-            kind: event.kind.name(),
-            actor: event.actor.to_string(),
-            user_id,
-            pseudonym,
-            family: wallet.map(|wallet| &*wallet.family),
-            chain: wallet.map(|wallet| &*wallet.chain),
-            address: wallet.map(|wallet| &*wallet.address),
-            client_id: event.client.map(|client| client.as_uuid()),
-            peer: event.address.map(|address| address.to_string()),
-            request: event.request.as_deref(),
-            details: event.details.as_str(),
-            signed: event.signed.as_ref().map(Signed::as_str),
-        }
-    }
-
-    /// The row of the same event about this user, unless it is about somebody already.
-    pub(crate) fn about(mut self, user: UserId) -> Self {
-        if self.pseudonym.is_none() {
-            self.user_id.get_or_insert(user.as_uuid());
-        }
-        self
-    }
-}
-
-/// The SQL types of [`EventRow`]. Any of them can be absent in a database that somebody tampered with.
+/// The SQL types of [`EventRow`]. Any of them can be absent in a database that was tampered with.
 pub(crate) type EventSql = (
     Nullable<SqlUuid>,
     Nullable<Text>,
@@ -83,8 +31,8 @@ pub(crate) type EventSql = (
     Nullable<Text>,
 );
 
-/// An event, wherever it stands.
-#[derive(Queryable)]
+/// An event, in either table.
+#[derive(Clone, Queryable)]
 pub(crate) struct EventRow {
     id: Option<Uuid>,
     kind: Option<String>,
@@ -103,7 +51,7 @@ pub(crate) struct EventRow {
 
 row! {
     /// What a page of events has, for the statements that read one.
-    AskedPage<'a> {
+    pub(crate) AskedPage<'a> {
         user: Option<Uuid> as Nullable<SqlUuid>,
         pseudonym: Option<&'a [u8]> as Nullable<Binary>,
         family: Option<&'a str> as Nullable<Text>,
@@ -126,6 +74,23 @@ row! {
 type Impossible = &'static str;
 
 impl EventRow {
+    /// The event, if the row is exactly what it would be stored as. Another row cannot be sealed: the guard of that
+    /// compares the columns.
+    fn exact(self) -> Result<Event, Impossible> {
+        let event = self.clone().read()?;
+        let written = NewEvent::of(&event);
+        let columns = [
+            ("kind", self.kind.as_deref(), Some(written.kind)),
+            ("actor", self.actor.as_deref(), Some(&*written.actor)),
+            ("peer", self.peer.as_deref(), written.peer.as_deref()),
+        ];
+        let different = columns.into_iter().find(|(_, stored, written)| stored != written);
+        match different.map(|(column, ..)| column) {
+            Some(column) => Err(column),
+            None => Ok(event),
+        }
+    }
+
     fn read(self) -> Result<Event, Impossible> {
         let kind = self.kind.and_then(|kind| EventKind::parse(&kind).ok());
         let actor = self.actor.and_then(|actor| Actor::parse(&actor).ok());
@@ -160,11 +125,40 @@ impl EventRow {
 }
 
 impl TryFrom<EventRow> for Event {
-    type Error = StoreError;
+    type Error = SqlError;
 
-    fn try_from(row: EventRow) -> Result<Self, StoreError> {
+    fn try_from(row: EventRow) -> Result<Self, SqlError> {
         let id = row.id.unwrap_or_default();
         row.read().map_err(|column| corrupt(column, id))
+    }
+}
+
+/// The SQL types of [`FreshRow`].
+pub(crate) type FreshSql = (EventSql, Bool);
+
+/// What was read among the fresh events, and whether an event with its id is sealed already.
+#[derive(Queryable)]
+pub(crate) struct FreshRow {
+    event: EventRow,
+    is_copy: bool,
+}
+
+impl FreshRow {
+    /// The position of the row among the others.
+    pub(crate) fn key(&self) -> Uuid {
+        self.event.id.unwrap_or_default()
+    }
+}
+
+impl From<FreshRow> for FreshAt {
+    fn from(row: FreshRow) -> Self {
+        let id = row.event.id.map(EventId::from_uuid);
+        let problem = match row.event.exact() {
+            Ok(event) if !row.is_copy => return Self::Event(Box::new(event)),
+            Ok(_) => "an event with its id is sealed already".to_owned(),
+            Err(column) => format!("impossible {column}"),
+        };
+        Self::Unsealable(UnsealableEvent { id, problem })
     }
 }
 
@@ -179,9 +173,9 @@ pub(crate) struct FoundRow {
 }
 
 impl TryFrom<FoundRow> for FoundEvent {
-    type Error = StoreError;
+    type Error = SqlError;
 
-    fn try_from(row: FoundRow) -> Result<Self, StoreError> {
+    fn try_from(row: FoundRow) -> Result<Self, SqlError> {
         let event = Event::try_from(row.event)?;
         let position = row.position.map(u64::try_from).transpose();
         Ok(Self { position: position.map_err(|_| corrupt("position", event.id.as_uuid()))?, event })
@@ -189,15 +183,16 @@ impl TryFrom<FoundRow> for FoundEvent {
 }
 
 /// The SQL types of [`SealedRow`].
-pub(crate) type SealedSql = (BigInt, EventSql, Nullable<Binary>, Nullable<Binary>);
+pub(crate) type SealedSql = (BigInt, EventSql, Nullable<Binary>, Nullable<Binary>, Nullable<Binary>);
 
-/// What stands at a position of `events`.
+/// What is stored at a position of `events`.
 #[derive(Queryable)]
 pub(crate) struct SealedRow {
     position: i64,
     event: EventRow,
     salt: Option<Vec<u8>>,
     commitment: Option<Vec<u8>>,
+    hiding_proof: Option<Vec<u8>>,
 }
 
 impl From<SealedRow> for EventAt {
@@ -214,16 +209,18 @@ impl SealedRow {
     fn read(self, position: u64) -> Result<SealedEvent, Impossible> {
         let salt = self.salt.map(|stored| stored.try_into().map(Salt::new)).transpose();
         let commitment = self.commitment.and_then(|stored| stored.try_into().ok());
+        let hiding_proof = self.hiding_proof.map(|stored| stored.try_into().map(Digest256::new)).transpose();
         Ok(SealedEvent {
             position,
             event: self.event.read()?,
             salt: salt.map_err(|_| "salt")?,
             commitment: commitment.map(Commitment::new).ok_or("commitment")?,
+            hiding_proof: hiding_proof.map_err(|_| "hiding_proof")?,
         })
     }
 }
 
 /// The error that names a column of the event with this id.
-fn corrupt(column: Impossible, id: Uuid) -> StoreError {
-    StoreError::Corrupt { table: "events", column, row: id.to_string() }
+fn corrupt(column: Impossible, id: Uuid) -> SqlError {
+    SqlError::Corrupt { table: "events", column, row: id.to_string() }
 }

@@ -4,6 +4,8 @@
 //! are carried out by the statement alone.
 
 use countersign_domain::event::Event;
+use countersign_sql::rows::event::{NewEvent, NewEvents};
+use countersign_sql::statement::Bind;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::query_dsl::methods::LoadQuery;
@@ -11,7 +13,6 @@ use diesel::sql_types::{Array, Uuid as SqlUuid};
 use uuid::Uuid;
 
 use super::{Backend, Connection};
-use crate::rows::event::{NewEvent, NewEvents};
 
 /// A statement that can record events.
 pub(crate) trait Act: QueryFragment<Backend> + QueryId {
@@ -30,8 +31,8 @@ pub(crate) enum ActText {
     One { done: &'static str, answer: &'static str },
     /// The same for many commands: `done` has a row with the id and the user for each that was carried out.
     Many { done: &'static str, answer: &'static str },
-    /// The text is whole, and returns the ids of the commands that were carried out.
-    Whole,
+    /// The text is whole, and returns the ids of the commands that were carried out. Does it make what can be deleted and made again?
+    Whole { makes: bool },
 }
 
 /// Carries out commands, and records the events of those that are carried out. Each event has the id of its
@@ -83,12 +84,12 @@ impl<A: Act> QueryFragment<Backend> for Recorded<'_, A> {
     fn walk_ast<'ast>(&'ast self, mut out: AstPass<'_, 'ast, Backend>) -> QueryResult<()> {
         let (before, after, done, answer) = match A::TEXT {
             ActText::One { done, answer } | ActText::Many { done, answer } => ("", "", done, answer),
-            ActText::Whole => ("WITH done AS (", ")", "done", " SELECT id FROM done"),
+            ActText::Whole { .. } => ("WITH done AS (", ")", "done", " SELECT id FROM done"),
         };
         let (user, command, join, on) = match A::TEXT {
             ActText::One { .. } => (USER, "", " CROSS JOIN ", ""),
-            ActText::Many { .. } => (USER, ", command", " JOIN ", " ON done.id = told.command"),
-            ActText::Whole => ("told.user_id", ", command", " JOIN ", " ON done.id = told.command"),
+            ActText::Many { .. } => (USER, ", command", " JOIN ", " ON done.id = given.command"),
+            ActText::Whole { .. } => ("given.user_id", ", command", " JOIN ", " ON done.id = given.command"),
         };
         out.push_sql(before);
         self.act.walk_ast(out.reborrow())?;
@@ -100,8 +101,10 @@ impl<A: Act> QueryFragment<Backend> for Recorded<'_, A> {
             out.push_sql(if index == 0 { "" } else { ", " });
             if *column == "user_id" {
                 out.push_sql(user);
+            } else if *column == "id" && matches!(A::TEXT, ActText::Whole { makes: true }) {
+                out.push_sql(ID);
             } else {
-                out.push_sql("told.");
+                out.push_sql("given.");
                 out.push_sql(column);
             }
         }
@@ -114,7 +117,7 @@ impl<A: Act> QueryFragment<Backend> for Recorded<'_, A> {
             out.push_sql(", ");
             out.push_bind_param::<Array<SqlUuid>, _>(&self.of)?;
         }
-        out.push_sql(") AS told (");
+        out.push_sql(") AS given (");
         out.push_sql(NewEvents::COLUMN_LIST);
         out.push_sql(command);
         out.push_sql(")");
@@ -128,8 +131,12 @@ impl<A: Act> QueryFragment<Backend> for Recorded<'_, A> {
     }
 }
 
-/// The user whom an event gets.
-const USER: &str = "CASE WHEN told.pseudonym IS NULL THEN COALESCE(told.user_id, done.user_id) END";
+/// The user of an event.
+const USER: &str = "CASE WHEN given.pseudonym IS NULL THEN COALESCE(given.user_id, done.user_id) END";
+
+/// The id of an event of what can be deleted and made again. If the event is sealed already, it is about an earlier act, and the
+/// statement fails.
+const ID: &str = "CASE WHEN NOT EXISTS (SELECT FROM events WHERE events.id = given.id) THEN given.id END";
 
 impl<A: QueryId> QueryId for Recorded<'_, A> {
     type QueryId = Recorded<'static, A::QueryId>;

@@ -7,32 +7,33 @@ use std::thread;
 
 use countersign_conformance::fixtures;
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    Blocked, CompleteLogin, ContinueSession, DeleteClient, DeleteGroup, EndSession, EndSessions, LinkWallet,
-    Member, NewSession, SessionContinued, StoreError,
+    CompleteLogin, ContinueSession, DeleteClient, DeleteGroup, EndSession, EndSessions, LinkWallet,
+    NewSession, SessionContinued, StoreError,
 };
+use countersign_sql::ops::accounts::delete_account::delete_account;
+use countersign_sql::ops::accounts::end_session::{end_session, end_sessions};
+use countersign_sql::ops::accounts::link_wallet::link_wallet;
+use countersign_sql::ops::accounts::put_email::put_email;
+use countersign_sql::ops::accounts::revoke_consent::revoke_consent;
+use countersign_sql::ops::accounts::unlink_wallet::unlink_wallet;
+use countersign_sql::ops::blocks::end_access::end_access;
+use countersign_sql::ops::blocks::put_block::put_block;
+use countersign_sql::ops::clients::manage_clients::delete_client;
+use countersign_sql::ops::people::change_members::add_member;
+use countersign_sql::ops::people::manage_groups::{create_group, delete_group};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_query;
 
 use super::{count, migrated};
-use crate::connection::ConnectionUrl;
+use crate::connect::connection::ConnectionUrl;
 use crate::error::OpResult;
-use crate::ops::change_members::add_member;
-use crate::ops::complete_login::complete_login;
-use crate::ops::continue_session::continue_session;
-use crate::ops::delete_account::delete_account;
-use crate::ops::end_access::end_access;
-use crate::ops::end_session::{end_session, end_sessions};
-use crate::ops::link_wallet::link_wallet;
-use crate::ops::manage_clients::delete_client;
-use crate::ops::manage_groups::{create_group, delete_group};
-use crate::ops::put_block::put_block;
-use crate::ops::put_email::put_email;
-use crate::ops::read_account::{consents_at, find_account, find_email, find_session};
-use crate::ops::revoke_consent::revoke_consent;
-use crate::ops::unlink_wallet::unlink_wallet;
+use crate::ops::accounts::read_account::{consents_at, find_account, find_email, find_session};
+use crate::ops::sign_in::complete_login::complete_login;
+use crate::ops::sign_in::continue_session::continue_session;
 
 const ROUNDS: usize = 30;
 
@@ -73,8 +74,8 @@ pub(super) fn lingering() -> (Crowd, PgConnection) {
 pub(super) type Step<'a> = Box<dyn Fn(&mut PgConnection) + Send + Sync + 'a>;
 
 /// A step that must succeed.
-pub(super) fn step<'a, T>(
-    operation: impl Fn(&mut PgConnection) -> OpResult<T> + Send + Sync + 'a,
+pub(super) fn step<'a, T, E: std::fmt::Debug>(
+    operation: impl Fn(&mut PgConnection) -> Result<T, E> + Send + Sync + 'a,
 ) -> Step<'a> {
     Box::new(move |connection| drop(operation(connection).unwrap()))
 }
@@ -256,7 +257,7 @@ fn blocking_and_groups_wait_in_the_same_order_as_everything_else() {
         let (login, session) = signed_in(&mut connection);
         let wallet = linked(&mut connection, &login.account);
         let names = [fixtures::group_name(), fixtures::group_name()];
-        let member = Member::User(session.user);
+        let member = Subject::User(session.user);
         for name in &names {
             create_group(&mut connection, &fixtures::create_group(name)).unwrap();
             add_member(&mut connection, &fixtures::add_member(name, &member)).unwrap();
@@ -265,8 +266,8 @@ fn blocking_and_groups_wait_in_the_same_order_as_everything_else() {
         let (block_user, block_wallet) =
             (fixtures::block_user(session.user), fixtures::block_wallet(&wallet));
         let (end_user, end_wallet) = (
-            fixtures::end_access(&Blocked::User(session.user)),
-            fixtures::end_access(&Blocked::Wallet(wallet.clone())),
+            fixtures::end_access(&Subject::User(session.user)),
+            fixtures::end_access(&Subject::Wallet(wallet.clone())),
         );
         let unlink = fixtures::unlink_wallet(&login.account, &wallet);
         let (next, other) = (again(&login), fixtures::remembered_login_of(wallet.clone()));

@@ -4,12 +4,13 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use countersign_conformance::fixtures;
 use countersign_domain::id::TokenId;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AccountStore, ClientStore, CompleteLogin, EndSession, KnownAccess, LoginCompleted, LoginStore, Redeemed,
-    ReplayStore, RequestStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh, Rotated, SessionStore,
-    SpendProof, StoreError, TokenStore, Upkeep,
+    AccountStore, ClientStore, CompleteLogin, EndSession, KnownAccess, LoginCompleted, LoginStore,
+    RedeemCode, Redeemed, ReplayStore, RequestStore, RevokeGrant, RevokeToken, Revoked, RotateRefresh,
+    Rotated, SessionStore, SpendProof, StoreError, TokenStore, Upkeep,
 };
 use diesel::prelude::*;
 use diesel::result::DatabaseErrorKind::UniqueViolation;
@@ -18,15 +19,13 @@ use diesel::sql_query;
 use tokio::task::JoinSet;
 
 use super::{count, migrated, migrated_url};
-use crate::batch::Batched;
-use crate::connection::ConnectionUrl;
+use crate::batched::Batched;
+use crate::connect::connection::ConnectionUrl;
 use crate::error::OpResult;
 use crate::options::PgOptions;
 use crate::store::PgStorage;
 use crate::together::read::{FindAccess, FindClient, FindGrant, FindRefresh, LivesOn};
 use crate::together::standing::{AnythingBlocked, FindGroups, FindStanding};
-use countersign_conformance::fixtures;
-use countersign_ports::RedeemCode;
 
 type Outcomes<C> = Vec<Option<<C as Batched>::Outcome>>;
 
@@ -101,7 +100,7 @@ fn redeemed(connection: &mut PgConnection) -> RedeemCode {
 
 /// Carries out a batch while somebody else has locked these rows, and returns the outcomes.
 fn while_held<C: Batched>(
-    url: &crate::connection::ConnectionUrl,
+    url: &crate::connect::connection::ConnectionUrl,
     rows: &str,
     batch: &[C],
 ) -> OpResult<Outcomes<C>> {
@@ -232,7 +231,7 @@ async fn a_deadlock_costs_a_batch_and_none_of_its_commands() {
         lock_patience: Duration::from_secs(10),
         ..PgOptions::default()
     };
-    let parsed = crate::connection::ConnectionUrl::parse(&url).unwrap();
+    let parsed = crate::connect::connection::ConnectionUrl::parse(&url).unwrap();
     let mut watcher = parsed.open().unwrap();
     // Whoever looks first gives up. That is the writer, on a busy machine too: it looks so late that the other
     // one waits as well by then.

@@ -4,7 +4,15 @@ use countersign_conformance::fixtures;
 use countersign_domain::desk::proposal::ProposalState;
 use countersign_domain::event::EventKind;
 use countersign_domain::id::{ClientId, GrantId};
-use countersign_ports::{ProposalPage, Replica, TakeProposal};
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::{FindHoldings, ProposalAt, ProposalPage, Replica, TakeProposal};
+use countersign_sql::ops::desk::overview::{
+    count_sessions, day_counts, forget_replica, note_replica, replicas,
+};
+use countersign_sql::ops::desk::proposals::{
+    end_proposal, find_proposal, forget_proposals, forget_proposals_of, list_proposals, put_proposal,
+    take_proposal,
+};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use time::Duration;
@@ -12,15 +20,10 @@ use time::macros::date;
 
 use super::people::reads;
 use super::{count, migrated};
-use crate::ops::overview::{
-    add_day_counts, count_sessions, day_counts, forget_replica, note_replica, replicas,
-};
-use crate::ops::proposals::{
-    end_proposal, find_proposal, forget_proposals, forget_proposals_of, list_proposals, put_proposal,
-    take_proposal,
-};
-use crate::ops::read::list_clients;
-use crate::ops::read_events::events_of_request;
+use crate::ops::events::day_counts::add_day_counts;
+use crate::ops::events::read_events::events_of_request;
+use crate::ops::list_clients;
+use crate::ops::people::read_holdings::find_holdings;
 
 /// Each once, with outcomes of every kind, with or without optional values.
 pub(super) fn every_operation_of_the_desk(connection: &mut PgConnection, with_options: bool) {
@@ -38,15 +41,35 @@ pub(super) fn every_operation_of_the_desk(connection: &mut PgConnection, with_op
     assert!(end_proposal(connection, &end).unwrap());
     assert!(find_proposal(connection, proposal.id).unwrap().is_some());
     forget_proposals_of(connection, proposal.user).unwrap();
-    forget_proposals(connection, fixtures::NOW, 10).unwrap();
+    forget_proposals(connection, fixtures::past(fixtures::NOW), 10).unwrap();
 
     let counts = [fixtures::day_count(date!(2026 - 11 - 21), EventKind::SignIn, "eip155", 2)];
     add_day_counts(connection, &counts).unwrap();
     day_counts(connection, date!(2026 - 11 - 21)).unwrap();
     count_sessions(connection, fixtures::NOW, 10).unwrap();
-    note_replica(connection, &fixtures::replica(), fixtures::NOW).unwrap();
+    note_replica(connection, &fixtures::replica(), fixtures::past(fixtures::NOW)).unwrap();
     replicas(connection, fixtures::NOW).unwrap();
     forget_replica(connection, fixtures::replica().id).unwrap();
+}
+
+/// F-25
+#[test]
+fn a_row_that_cannot_be_a_proposal_hides_no_other() {
+    let (_, mut connection) = migrated();
+    let connection = &mut connection;
+    let proposals = [(); 4].map(|()| fixtures::proposal());
+    for proposal in &proposals {
+        assert!(put_proposal(connection, &fixtures::put_proposal(proposal)).unwrap());
+    }
+    for (set, proposal) in ["state = 'x'", "wallets = 'x'", "proposed_at = 'infinity'"].iter().zip(&proposals)
+    {
+        let id = proposal.id;
+        connection.batch_execute(&format!("UPDATE proposals SET {set} WHERE id = '{id}'")).unwrap();
+    }
+    let listed = list_proposals(connection, ProposalPage { after: None, limit: 10 }).unwrap();
+    assert_eq!(listed.len(), 4);
+    let readable: Vec<_> = listed.into_iter().filter_map(ProposalAt::readable).collect();
+    assert_eq!(readable, [proposals[3].clone()]);
 }
 
 /// Twenty thousand proposals, each a second younger than the one before; as many clients, sessions of which half
@@ -74,6 +97,10 @@ const MANY: &str = "\
     INSERT INTO events (position, id, kind, actor, request, details, commitment) \
       SELECT n, CAST(lpad(to_hex(n), 32, '0') AS uuid), 'sign_in', 'person', 'request ' || n % 1000, '{}', sha256('') \
       FROM generate_series(1, 20000) AS n; \
+    INSERT INTO events (position, id, kind, actor, user_id, family, chain, address, details, commitment) \
+      SELECT n + 20000, CAST(lpad(to_hex(n + 20000), 32, '0') AS uuid), 'wallet_unlinked', 'person', \
+      CAST(lpad(to_hex(n % 1000), 32, '0') AS uuid), 'eip155', 'eip155:1', '0x' || n % 500, '{}', sha256('') \
+      FROM generate_series(1, 20000) AS n; \
     ANALYZE";
 
 /// K-10
@@ -88,8 +115,17 @@ fn what_the_desk_shows_of_many_rows_reads_few() {
     let user = |number: u128| countersign_domain::id::UserId::from_uuid(uuid::Uuid::from_u128(number));
     let take = TakeProposal { id: id(77), ..fixtures::take_proposal(&fixtures::proposal(), user(1)) };
 
+    let holdings = |of: Option<u128>, address: Option<&str>| FindHoldings {
+        users: of.map(user).into_iter().collect(),
+        wallets: address
+            .map(|address| WalletAccount { address: address.to_owned(), ..fixtures::wallet_account() })
+            .into_iter()
+            .collect(),
+        limit: 1_000,
+    };
+
     type Ask<'a> = Box<dyn Fn(&mut PgConnection) -> usize + 'a>;
-    let asks: [(&str, i64, usize, Ask<'_>); 13] = [
+    let asks: [(&str, i64, usize, Ask<'_>); 15] = [
         ("the newest proposals", 60, 20, Box::new(|c| list_proposals(c, page(None)).unwrap().len())),
         ("older proposals", 60, 20, Box::new(|c| list_proposals(c, page(Some(9_999))).unwrap().len())),
         ("a proposal", 10, 1, Box::new(|c| usize::from(find_proposal(c, id(5)).unwrap().is_some()))),
@@ -98,8 +134,15 @@ fn what_the_desk_shows_of_many_rows_reads_few() {
         ("a few sessions", 60, 20, Box::new(|c| count_sessions(c, at(10_000), 20).unwrap() as usize)),
         ("the last sessions", 60, 10, Box::new(|c| count_sessions(c, at(19_990), 20).unwrap() as usize)),
         ("replicas", 60, 11, Box::new(|c| replicas(c, at(19_990)).unwrap().len())),
-        ("a request", 100, 20, Box::new(|c| events_of_request(c, "request 7", 20).unwrap().len())),
-        ("a request of many", 50, 5, Box::new(|c| events_of_request(c, "request 8", 5).unwrap().len())),
+        ("a request", 100, 20, Box::new(|c| events_of_request(c, "request 7", None, 20).unwrap().len())),
+        ("a request of many", 50, 5, Box::new(|c| events_of_request(c, "request 8", None, 5).unwrap().len())),
+        ("what a user had", 30, 1, Box::new(|c| find_holdings(c, &holdings(Some(7), None)).unwrap().len())),
+        (
+            "who had a wallet",
+            30,
+            2,
+            Box::new(|c| find_holdings(c, &holdings(None, Some("0x7"))).unwrap().len()),
+        ),
         ("clients", 60, 20, Box::new(|c| list_clients(c, Some(client), 20).unwrap().len())),
         (
             "proposals of a second user",
@@ -114,7 +157,9 @@ fn what_the_desk_shows_of_many_rows_reads_few() {
             "proposals that expired",
             100,
             20,
-            Box::new(|c| usize::try_from(forget_proposals(c, at(1_000), 20).unwrap()).unwrap()),
+            Box::new(|c| {
+                usize::try_from(forget_proposals(c, fixtures::past(at(1_000)), 20).unwrap()).unwrap()
+            }),
         ),
     ];
     for (name, most, expected, ask) in asks {
@@ -125,7 +170,7 @@ fn what_the_desk_shows_of_many_rows_reads_few() {
     }
     let before = reads(&mut connection);
     let noted = Replica { seen_at: at(30_000), ..fixtures::replica() };
-    note_replica(&mut connection, &noted, at(10)).unwrap();
+    note_replica(&mut connection, &noted, fixtures::past(at(10))).unwrap();
     let read = reads(&mut connection) - before;
     assert!(read <= 60, "noting a replica: {read} rows");
     assert_eq!(count(&mut connection, "proposals"), 19_979);

@@ -7,10 +7,15 @@ use countersign_domain::checkpoint::{Checkpoint, Digest256, Salt, SealedEvent, S
 use countersign_domain::event::{Actor, Details, Event, EventKind, EventPerson, Pseudonym};
 use countersign_domain::id::{ClientId, EventId, UserId};
 use countersign_domain::peer_address::PeerAddress;
+use countersign_domain::subject::Subject;
 use countersign_ports::{
-    CheckpointAt, CompleteLogin, DeleteAccount, EventAt, EventFilter, EventOrder, EventPage, EventSubject,
-    ForgetEvents, RegisterClient, RevokeGrant, RevokeToken, SealEvents, Sealed, TakeLease,
+    CheckpointAt, CompleteLogin, DeleteAccount, EventAt, EventFilter, EventOrder, EventPage, ForgetEvents,
+    ForgetEventsOf, RegisterClient, RevokeGrant, RevokeToken, SealEvents, Sealed, TakeLease,
 };
+use countersign_sql::ops::accounts::delete_account::delete_account;
+use countersign_sql::ops::events::forget_person::{forget_events_of, forget_person, left_to_forget};
+use countersign_sql::ops::events::record_event::record_event;
+use countersign_sql::ops::upkeep::leases::take_lease;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_query;
@@ -19,21 +24,17 @@ use time::Duration;
 use super::accounts::{lingering, signed_in, step};
 use super::people::reads;
 use super::{count, migrated};
-use crate::batch::Batched;
-use crate::ops::complete_login::complete_login;
-use crate::ops::continue_session::continue_session;
-use crate::ops::delete_account::delete_account;
-use crate::ops::forget_events::forget_events;
-use crate::ops::forget_person::forget_person;
-use crate::ops::leases::take_lease;
-use crate::ops::open_session::open_session;
-use crate::ops::read_account::find_session;
-use crate::ops::read_events::{
+use crate::batched::Batched;
+use crate::ops::accounts::read_account::find_session;
+use crate::ops::events::read_events::{
     checkpoints, count_events_of, events_of_request, find_event, fresh_events, last_checkpoint, list_events,
-    sealed_events,
+    sealed_events, unsealable_events,
 };
-use crate::ops::record_event::record_event;
-use crate::ops::seal_events::seal_events;
+use crate::ops::events::seal_events::seal_events;
+use crate::ops::sign_in::complete_login::complete_login;
+use crate::ops::sign_in::continue_session::continue_session;
+use crate::ops::sign_in::open_session::open_session;
+use crate::ops::upkeep::forget_events::forget_events;
 
 fn event(kind: EventKind) -> Event {
     Event {
@@ -120,7 +121,7 @@ pub(super) fn every_operation_on_events(connection: &mut PgConnection, with_opti
             since: Some(fixtures::NOW),
             until: Some(fixtures::NOW),
             kinds: vec![EventKind::SignIn],
-            who: Some(EventSubject::User(login.new_user)),
+            who: Some(Subject::User(EventPerson::User(login.new_user))),
             client: Some(login.client),
         },
     ];
@@ -130,16 +131,27 @@ pub(super) fn every_operation_on_events(connection: &mut PgConnection, with_opti
         }
     }
     find_event(connection, recorded.id).unwrap().unwrap();
-    events_of_request(connection, "0123456789abcdef", 10).unwrap();
+    events_of_request(connection, "0123456789abcdef", None, 10).unwrap();
     checkpoints(connection, 0, 10).unwrap();
     sealed_events(connection, 0, 10).unwrap();
     let command = seal(connection, 100);
     assert_eq!(seal_events(connection, &command).unwrap(), Sealed::Sealed);
     assert_eq!(seal_events(connection, &command).unwrap(), Sealed::Sealed);
-    forget_person(connection, login.new_user, Pseudonym::new([1; 16])).unwrap();
+    let pseudonym = Pseudonym::new([1; 16]);
+    let (user, hiding) = (login.new_user, fixtures::RECORD_KEY.hiding(pseudonym));
+    let deletion = DeleteAccount { pseudonym, hiding: hiding.clone(), ..fixtures::delete_account(user) };
+    forget_person(connection, &deletion).unwrap();
+    let row = format!(
+        "INSERT INTO left_to_forget VALUES ('{user}', '\\x{}', '\\x{}')",
+        "01".repeat(16),
+        "00".repeat(32)
+    );
+    connection.batch_execute(&row).unwrap();
+    assert_eq!(left_to_forget(connection, 10).unwrap().len(), 1);
+    assert!(forget_events_of(connection, &ForgetEventsOf { user, pseudonym, hiding }).unwrap());
     count_events_of(connection, Pseudonym::new([1; 16])).unwrap();
     let before = command.checkpoint.checkpoint.next();
-    forget_events(connection, ForgetEvents { before, checkpoints: 2 }).unwrap();
+    forget_events(connection, &ForgetEvents { before, checkpoints: 2 }).unwrap();
     let lease = TakeLease {
         name: "events",
         holder: [1; 16],
@@ -310,12 +322,12 @@ fn a_page_of_many_events_reads_few_rows() {
     let all = EventFilter::default();
     let id = |number: u128| uuid::Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_0000 | number);
     let who = |who| EventFilter { who: Some(who), ..EventFilter::default() };
-    let user = who(EventSubject::User(UserId::from_uuid(id(77))));
-    let deleted = who(EventSubject::Deleted(Pseudonym::new(1_001_u128.to_be_bytes())));
+    let user = who(Subject::User(EventPerson::User(UserId::from_uuid(id(77)))));
+    let deleted = who(Subject::User(EventPerson::Deleted(Pseudonym::new(1_001_u128.to_be_bytes()))));
     let mut account = fixtures::wallet_account();
     account.family = "eip155".to_owned();
     account.address = "a21".to_owned();
-    let wallet = who(EventSubject::Wallet(account));
+    let wallet = who(Subject::Wallet(account));
     let client = EventFilter { client: Some(ClientId::from_uuid(id(100))), ..EventFilter::default() };
     let rare = EventFilter { kinds: vec![EventKind::ClientChanged], ..EventFilter::default() };
     let kinds = EventFilter { kinds: vec![EventKind::SignIn, EventKind::ClientChanged], ..all.clone() };
@@ -363,7 +375,7 @@ fn a_page_of_many_events_reads_few_rows() {
     }
     let before = reads(&mut connection);
     let forget = ForgetEvents { before: 2_001, checkpoints: 1 };
-    assert_eq!(forget_events(&mut connection, forget).unwrap(), 1_000);
+    assert_eq!(forget_events(&mut connection, &forget).unwrap(), 1_000);
     let read = reads(&mut connection) - before;
     assert!(read <= 4_100, "forgetting: {read} rows");
 }
@@ -416,6 +428,7 @@ fn a_row_that_somebody_tampered_with_is_told_of_and_the_others_are_read() {
         ("salt = ''", "impossible salt"),
         ("commitment = ''", "impossible commitment"),
         ("commitment = NULL", "impossible commitment"),
+        ("hiding_proof = ''", "impossible hiding_proof"),
     ] {
         let mut told = Vec::new();
         let undone = connection.transaction(|connection| {
@@ -461,4 +474,43 @@ fn a_row_that_somebody_tampered_with_is_told_of_and_the_others_are_read() {
     let told = checkpoints(&mut connection, 0, 10).unwrap();
     let problem = "1 rows with numbers before the first".to_owned();
     assert_eq!(told.first(), Some(&CheckpointAt::Unreadable { number: 0, problem }));
+}
+
+/// A row of an impossible kind, one that is not exactly what it would be stored as, and a copy of a sealed event.
+#[test]
+fn f_25_fresh_rows_that_cannot_be_sealed_hide_no_other_event() {
+    let (_, mut connection) = migrated();
+    let connection = &mut connection;
+    let first = event(EventKind::Upgraded);
+    assert!(record_event(connection, &first).unwrap());
+    let command = seal(connection, 10);
+    assert_eq!(seal_events(connection, &command).unwrap(), Sealed::Sealed);
+    let columns =
+        "kind, actor, user_id, pseudonym, family, chain, address, client_id, peer, request, details, signed";
+    for (id, values) in [
+        ("'00000000-0000-7000-8000-000000000001'::uuid", columns.replace("kind", "'x'")),
+        ("'00000000-0000-7000-8000-000000000002'::uuid", columns.replace("peer", "'203.0.113.77/24'")),
+        ("id", columns.to_owned()),
+    ] {
+        let copy = format!("INSERT INTO fresh_events (id, {columns}) SELECT {id}, {values} FROM events");
+        diesel::sql_query(copy).execute(connection).unwrap();
+    }
+    let later = [event(EventKind::Upgraded), event(EventKind::Upgraded)];
+    for event in &later {
+        assert!(record_event(connection, event).unwrap());
+    }
+    let mut expected = later.to_vec();
+    expected.sort_by_key(|event| event.id);
+    assert_eq!(fresh_events(connection, 1).unwrap(), expected[..1]);
+    assert_eq!(fresh_events(connection, 10).unwrap(), expected);
+    let found = unsealable_events(connection, 10).unwrap();
+    let mut problems: Vec<_> = found.iter().map(|row| &*row.problem).collect();
+    problems.sort_unstable();
+    assert_eq!(problems, ["an event with its id is sealed already", "impossible kind", "impossible peer"]);
+    let filter = &EventFilter::default();
+    let listed = list_events(connection, filter, page(EventOrder::OldestFirst, 10)).unwrap();
+    assert_eq!(listed.len(), 3, "the copy and those that cannot be read are left out");
+    assert_eq!(list_events(connection, filter, page(EventOrder::OldestFirst, 1)).unwrap().len(), 1);
+    let command = seal(connection, 10);
+    assert_eq!(seal_events(connection, &command).unwrap(), Sealed::Sealed);
 }

@@ -3,27 +3,29 @@
 use countersign_conformance::fixtures;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::UserId;
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
-use countersign_ports::{
-    Blocked, ChangeAccess, DeleteGroup, Member, PeopleFilter, RegisterClient, RemoveBlock, RetitleGroup,
+use countersign_ports::{ChangeAccess, DeleteGroup, PeopleFilter, RegisterClient, RemoveBlock, RetitleGroup};
+use countersign_sql::ops::accounts::wallets::are_blocked;
+use countersign_sql::ops::blocks::end_access::end_access;
+use countersign_sql::ops::blocks::put_block::put_block;
+use countersign_sql::ops::blocks::read_blocks::{block_of_user, blocked_wallets};
+use countersign_sql::ops::blocks::remove_block::remove_block;
+use countersign_sql::ops::clients::change_access::change_access;
+use countersign_sql::ops::people::change_members::{add_member, remove_member};
+use countersign_sql::ops::people::manage_groups::{create_group, delete_group, retitle_group};
+use countersign_sql::ops::people::read_groups::{
+    find_group, list_groups, list_members, memberships_of, standing_of_user,
 };
+use countersign_sql::ops::people::read_people::{find_person, list_people};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::BigInt;
 
 use super::{count, migrated};
-use crate::ops::change_access::change_access;
-use crate::ops::change_members::{add_member, remove_member};
-use crate::ops::complete_login::complete_login;
-use crate::ops::end_access::end_access;
-use crate::ops::manage_groups::{create_group, delete_group, retitle_group};
-use crate::ops::put_block::put_block;
-use crate::ops::read_blocks::{are_blocked, block_of_user, blocked_wallets};
-use crate::ops::read_groups::{find_group, list_groups, list_members, memberships_of};
-use crate::ops::read_people::{find_person, list_people};
-use crate::ops::register_client::register_client;
-use crate::ops::remove_block::remove_block;
+use crate::ops::clients::register_client::register_client;
+use crate::ops::sign_in::complete_login::complete_login;
 use crate::together::standing::{anything_blocked, find_groups, find_standings};
 
 /// Each once, with outcomes of every kind, with or without optional values.
@@ -31,7 +33,9 @@ pub(super) fn every_operation_on_people(connection: &mut PgConnection, with_opti
     let client = fixtures::client();
     register_client(connection, &RegisterClient { client: client.clone(), event: None }).unwrap();
     let rule = with_options.then(|| fixtures::rule("groups:a,b"));
-    change_access(connection, &ChangeAccess { client: client.id, rule, release: None, event: None }).unwrap();
+    let access = ChangeAccess { client: client.id, rule, release: None, event: None };
+    change_access(connection, &access).unwrap();
+    change_access(connection, &access).unwrap();
 
     let login = fixtures::remembered_login();
     complete_login(connection, &login).unwrap();
@@ -40,7 +44,7 @@ pub(super) fn every_operation_on_people(connection: &mut PgConnection, with_opti
     create_group(connection, &fixtures::create_group(&name)).unwrap();
     create_group(connection, &fixtures::create_group(&name)).unwrap();
     retitle_group(connection, &RetitleGroup { group: name.clone(), title: None, event: None }).unwrap();
-    let members = [Member::User(user), Member::Wallet(wallet.clone())];
+    let members = [Subject::User(user), Subject::Wallet(wallet.clone())];
     for member in &members {
         add_member(connection, &fixtures::add_member(&name, member)).unwrap();
     }
@@ -48,16 +52,17 @@ pub(super) fn every_operation_on_people(connection: &mut PgConnection, with_opti
     list_groups(connection, with_options.then_some(&name), 10).unwrap();
     list_members(connection, &name, None, 10).unwrap();
     assert_eq!(memberships_of(connection, user).unwrap().len(), 2);
+    standing_of_user(connection, user).unwrap();
     assert_eq!(find_groups(connection, vec![user.as_uuid()]).unwrap(), [vec![name.clone()]]);
 
-    let blocked = [Blocked::User(user), Blocked::Wallet(wallet.clone())];
+    let blocked = [Subject::User(user), Subject::Wallet(wallet.clone())];
     for put in [fixtures::block_user(user), fixtures::block_wallet(&wallet)] {
         put_block(connection, &put).unwrap();
         put_block(connection, &put).unwrap();
     }
     assert!(anything_blocked(connection).unwrap());
     assert!(find_standings(connection, &[&wallet]).unwrap().remove(0).block.is_some());
-    assert_eq!(are_blocked(connection, user.as_uuid(), &wallet, &wallet).unwrap(), (true, true));
+    assert_eq!(are_blocked(connection, user, &wallet, &wallet).unwrap(), (true, true));
     block_of_user(connection, user).unwrap().unwrap();
     blocked_wallets(connection, with_options.then_some(&wallet), 10).unwrap();
     for group in [None, Some(name.clone())] {
@@ -121,10 +126,10 @@ fn what_is_asked_about_a_few_of_many_people_reads_few_rows() {
     let of_group = PeopleFilter { group: Some(group.clone()), blocked: false };
     let blocked_of_group = PeopleFilter { blocked: true, ..of_group.clone() };
     let blocked = PeopleFilter { group: None, blocked: true };
-    let end = [Blocked::User(user), Blocked::Wallet(wallet.clone())].map(|who| fixtures::end_access(&who));
+    let end = [Subject::User(user), Subject::Wallet(wallet.clone())].map(|who| fixtures::end_access(&who));
 
     type Ask<'a> = Box<dyn Fn(&mut PgConnection) + 'a>;
-    let asks: [(&str, i64, Ask<'_>); 14] = [
+    let asks: [(&str, i64, Ask<'_>); 15] = [
         ("everybody", 200, Box::new(|c| drop(list_people(c, &everybody, Some(user), 20).unwrap()))),
         ("of a group", 700, Box::new(|c| drop(list_people(c, &of_group, None, 20).unwrap()))),
         ("blocked of a group", 700, Box::new(|c| drop(list_people(c, &blocked_of_group, None, 20).unwrap()))),
@@ -132,6 +137,7 @@ fn what_is_asked_about_a_few_of_many_people_reads_few_rows() {
         ("one", 50, Box::new(|c| drop(find_person(c, user, fixtures::NOW).unwrap()))),
         ("a group", 300, Box::new(|c| drop(find_group(c, &group).unwrap()))),
         ("members", 300, Box::new(|c| drop(list_members(c, &group, None, 120).unwrap()))),
+        ("standing of a user", 20, Box::new(|c| drop(standing_of_user(c, user).unwrap()))),
         ("memberships", 20, Box::new(|c| drop(memberships_of(c, user).unwrap()))),
         ("blocked wallets", 50, Box::new(|c| drop(blocked_wallets(c, Some(&wallet), 20).unwrap()))),
         ("standing", 20, Box::new(|c| drop(find_standings(c, &[&wallet]).unwrap()))),

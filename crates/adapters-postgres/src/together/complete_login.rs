@@ -1,21 +1,20 @@
-//! Many logins at once; `ops/complete_login.rs` explains one.
+//! Many logins at once; `ops/sign_in/complete_login.rs` explains one.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use countersign_domain::id::UserId;
 use countersign_ports::{CompleteLogin, LoginCompleted, NewSession};
+use countersign_sql::rows::grant::{NewGrant, NewGrants};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, Binary, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::column;
-use crate::batch::Batched;
+use crate::batched::Batched;
 use crate::error::OpResult;
-use crate::ops::complete_login::complete_login;
-use crate::rows::consent::scope_bits;
-use crate::rows::grant::{NewGrant, NewGrants};
+use crate::ops::sign_in::complete_login::complete_login;
 use crate::statement::{Act, ActText, load, statement};
 
 impl Batched for CompleteLogin {
@@ -33,7 +32,7 @@ impl Batched for CompleteLogin {
         let statement = StoreLogins {
             grants: batch.iter().map(of_login).collect(),
             new_user: column(batch, |command| command.new_user.as_uuid()),
-            scopes: column(batch, |command| scope_bits(&command.scope)),
+            scopes: column(batch, |command| i32::from(command.scope.bits())),
             own_scopes: column(batch, |command| command.signed_scope().own_text()),
             destination: column(batch, |command| command.terms.destination.to_text()),
             audiences: column(batch, |command| command.terms.audiences.to_text()),

@@ -6,22 +6,22 @@ use std::collections::{HashMap, HashSet};
 use countersign_domain::client::Client;
 use countersign_domain::grant::Grant;
 use countersign_domain::id::{ClientId, GrantId, TokenId};
-use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
+use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::KnownAccess;
+use countersign_sql::columns::Id;
+use countersign_sql::rows::client::ClientRow;
+use countersign_sql::rows::grant::GrantRow;
+use countersign_sql::rows::token::{NewestRow, TokenRow, newest_token};
+use countersign_sql::schema::{clients, grants, tokens};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, Uuid as SqlUuid};
-use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::column;
-use crate::batch::Batched;
+use crate::batched::Batched;
 use crate::error::OpResult;
 use crate::rows::access_token::{AccessRow, HolderRow, access_snapshot};
-use crate::rows::client::ClientRow;
-use crate::rows::grant::GrantRow;
-use crate::rows::token::TokenRow;
-use crate::schema::{clients, grants, tokens};
 use crate::statement::statement;
 
 /// Declares a look-up that is carried out for many ids at once. The same id may be looked up several times.
@@ -29,6 +29,12 @@ macro_rules! look_up {
     ($(#[$doc:meta])* $name:ident($id:ty) -> $found:ty = $find:path, by $key:expr) => {
         $(#[$doc])*
         pub(crate) struct $name(pub(crate) $id);
+
+        impl From<$id> for $name {
+            fn from(id: $id) -> Self {
+                Self(id)
+            }
+        }
 
         impl Batched for $name {
             type Outcome = Option<$found>;
@@ -41,7 +47,7 @@ macro_rules! look_up {
                 connection: &mut PgConnection,
                 batch: &[Self],
             ) -> OpResult<Vec<Option<Option<$found>>>> {
-                let ids = column(batch, |look_up| look_up.0.as_uuid());
+                let ids = column(batch, |look_up| Id::from(look_up.0));
                 let key: fn(&$found) -> $id = $key;
                 let found: HashMap<$id, $found> =
                     $find(connection, &ids)?.into_iter().map(|found| (key(&found), found)).collect();
@@ -49,7 +55,7 @@ macro_rules! look_up {
             }
 
             fn alone(&self, connection: &mut PgConnection) -> OpResult<Option<$found>> {
-                Ok($find(connection, &[self.0.as_uuid()])?.pop())
+                Ok($find(connection, &[Id::from(self.0)])?.pop())
             }
         }
     };
@@ -78,6 +84,12 @@ look_up! {
 /// Is an access token that was found before still live?
 pub(crate) struct LivesOn(pub(crate) KnownAccess);
 
+impl From<KnownAccess> for LivesOn {
+    fn from(access: KnownAccess) -> Self {
+        Self(access)
+    }
+}
+
 impl Batched for LivesOn {
     type Outcome = bool;
 
@@ -97,7 +109,7 @@ impl Batched for LivesOn {
 }
 
 /// Finds clients. Those that do not exist are left out.
-pub(crate) fn find_clients(connection: &mut PgConnection, ids: &[Uuid]) -> OpResult<Vec<Client>> {
+pub(crate) fn find_clients(connection: &mut PgConnection, ids: &[Id]) -> OpResult<Vec<Client>> {
     let rows: Vec<ClientRow> =
         clients::table.filter(clients::id.eq_any(ids)).select(ClientRow::as_select()).load(connection)?;
     let clients: Result<_, _> = rows.into_iter().map(Client::try_from).collect();
@@ -105,18 +117,15 @@ pub(crate) fn find_clients(connection: &mut PgConnection, ids: &[Uuid]) -> OpRes
 }
 
 /// Finds grants. Those that do not exist are left out.
-pub(crate) fn find_grants(connection: &mut PgConnection, ids: &[Uuid]) -> OpResult<Vec<Grant>> {
+pub(crate) fn find_grants(connection: &mut PgConnection, ids: &[Id]) -> OpResult<Vec<Grant>> {
     let rows: Vec<GrantRow> =
         grants::table.filter(grants::id.eq_any(ids)).select(GrantRow::as_select()).load(connection)?;
     let grants: Result<_, _> = rows.into_iter().map(Grant::try_from).collect();
     Ok(grants?)
 }
 
-/// Id, parent and time of issue.
-type NewestRow = (Uuid, Option<Uuid>, OffsetDateTime);
-
 /// Finds refresh tokens. Those that do not exist are left out.
-pub(crate) fn find_refreshes(connection: &mut PgConnection, ids: &[Uuid]) -> OpResult<Vec<RefreshSnapshot>> {
+pub(crate) fn find_refreshes(connection: &mut PgConnection, ids: &[Id]) -> OpResult<Vec<RefreshSnapshot>> {
     let newest = diesel::alias!(tokens as newest);
     let (newest_id, newest_parent, newest_issued_at) =
         (newest.field(tokens::id), newest.field(tokens::parent_id), newest.field(tokens::issued_at));
@@ -126,16 +135,18 @@ pub(crate) fn find_refreshes(connection: &mut PgConnection, ids: &[Uuid]) -> OpR
         .filter(tokens::id.eq_any(ids))
         .select((TokenRow::as_select(), GrantRow::as_select(), (newest_id, newest_parent, newest_issued_at)))
         .load(connection)?;
-    let snapshot = |(token, grant, (id, parent, issued_at)): (TokenRow, GrantRow, NewestRow)| {
-        let newest =
-            NewestToken { id: TokenId::from_uuid(id), parent: parent.map(TokenId::from_uuid), issued_at };
-        Ok(RefreshSnapshot { token: token.try_into()?, grant: grant.try_into()?, newest })
+    let snapshot = |(token, grant, newest): (TokenRow, GrantRow, NewestRow)| {
+        Ok(RefreshSnapshot {
+            token: token.try_into()?,
+            grant: grant.try_into()?,
+            newest: newest_token(newest)?,
+        })
     };
     rows.into_iter().map(snapshot).collect()
 }
 
 /// Finds access tokens. Those that do not exist are left out.
-pub(crate) fn find_accesses(connection: &mut PgConnection, ids: &[Uuid]) -> OpResult<Vec<AccessSnapshot>> {
+pub(crate) fn find_accesses(connection: &mut PgConnection, ids: &[Id]) -> OpResult<Vec<AccessSnapshot>> {
     let rows: Vec<(AccessRow, HolderRow)> = tokens::table
         .inner_join(grants::table.on(grants::id.eq(tokens::grant_id)))
         .filter(tokens::id.eq_any(ids))

@@ -1,16 +1,16 @@
 //! Codes are exchanged for the first tokens of their families.
 
 use countersign_ports::{RedeemCode, Redeemed};
+use countersign_sql::rows::token::{NewToken, NewTokens};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{column, where_stored};
-use crate::batch::Batched;
+use crate::batched::Batched;
 use crate::error::OpResult;
-use crate::ops::redeem_code::redeem_code;
-use crate::rows::token::{NewToken, NewTokens};
+use crate::ops::tokens::redeem_code::redeem_code;
 use crate::statement::statement;
 
 impl Batched for RedeemCode {

@@ -1,15 +1,15 @@
 //! Clients are registered.
 
 use countersign_ports::{RegisterClient, Registered};
+use countersign_sql::rows::client::{ClientRow, ClientRows};
 use diesel::prelude::*;
 use diesel::sql_types::Uuid as SqlUuid;
 use uuid::Uuid;
 
 use super::where_stored;
-use crate::batch::Batched;
+use crate::batched::Batched;
 use crate::error::OpResult;
-use crate::ops::register_client::register_client;
-use crate::rows::client::{ClientRow, ClientRows};
+use crate::ops::clients::register_client::register_client;
 use crate::statement::{Act, ActText, load, statement};
 
 impl Batched for RegisterClient {
@@ -28,7 +28,7 @@ impl Batched for RegisterClient {
     }
 
     fn alone(&self, connection: &mut PgConnection) -> OpResult<Registered> {
-        register_client(connection, self)
+        Ok(register_client(connection, self)?)
     }
 }
 
@@ -45,5 +45,5 @@ statement! {
 
 impl Act for StoreClients {
     type Answer = SqlUuid;
-    const TEXT: ActText = ActText::Whole;
+    const TEXT: ActText = ActText::Whole { makes: true };
 }

@@ -7,9 +7,9 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{column, where_stored};
-use crate::batch::Batched;
+use crate::batched::Batched;
 use crate::error::OpResult;
-use crate::ops::revoke::{revoke_grant, revoke_token};
+use crate::ops::tokens::revoke::{revoke_grant, revoke_token};
 use crate::statement::{Act, ActText, load, statement};
 
 impl Batched for RevokeToken {
@@ -32,7 +32,7 @@ impl Batched for RevokeToken {
     }
 
     fn alone(&self, connection: &mut PgConnection) -> OpResult<Revoked> {
-        revoke_token(connection, self)
+        Ok(revoke_token(connection, self)?)
     }
 }
 
@@ -56,7 +56,7 @@ impl Batched for RevokeGrant {
     }
 
     fn alone(&self, connection: &mut PgConnection) -> OpResult<Revoked> {
-        revoke_grant(connection, self)
+        Ok(revoke_grant(connection, self)?)
     }
 }
 
@@ -82,7 +82,7 @@ statement! {
 
 impl Act for EndAccesses<'_> {
     type Answer = SqlUuid;
-    const TEXT: ActText = ActText::Whole;
+    const TEXT: ActText = ActText::Whole { makes: false };
 }
 
 statement! {
@@ -107,5 +107,5 @@ statement! {
 
 impl Act for EndGrants {
     type Answer = SqlUuid;
-    const TEXT: ActText = ActText::Whole;
+    const TEXT: ActText = ActText::Whole { makes: false };
 }

@@ -1,16 +1,16 @@
 //! Refresh tokens are replaced by the next ones of their families.
 
 use countersign_ports::{RotateRefresh, Rotated};
+use countersign_sql::rows::token::{NewToken, NewTokens};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, Timestamptz, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{column, where_stored};
-use crate::batch::Batched;
+use crate::batched::Batched;
 use crate::error::OpResult;
-use crate::ops::rotate_refresh::rotate_refresh;
-use crate::rows::token::{NewToken, NewTokens};
+use crate::ops::tokens::rotate_refresh::rotate_refresh;
 use crate::statement::statement;
 
 impl Batched for RotateRefresh {

@@ -9,9 +9,9 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::column;
-use crate::batch::Batched;
+use crate::batched::Batched;
 use crate::error::OpResult;
-use crate::ops::spend_proof::spend_proof;
+use crate::ops::sign_in::spend_proof::spend_proof;
 use crate::statement::statement;
 
 impl Batched for SpendProof {

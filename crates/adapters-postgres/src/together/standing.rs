@@ -9,21 +9,28 @@ use countersign_domain::admission::Standing;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
+use countersign_sql::columns::{Names, StoredNames};
+use countersign_sql::rows::block::{StandingRow, StandingSql};
+use countersign_sql::rows::group::group_names;
+use countersign_sql::schema::{blocked_users, blocked_wallets};
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, Text, Uuid as SqlUuid};
 use uuid::Uuid;
 
 use super::column;
-use crate::batch::Batched;
+use crate::batched::Batched;
 use crate::error::OpResult;
-use crate::rows::block::StandingRow;
-use crate::rows::group::group_names;
-use crate::schema::{blocked_users, blocked_wallets};
 use crate::statement::statement;
 
 /// Looks up what is known about a wallet and its user.
 pub(crate) struct FindStanding(pub(crate) WalletAccount);
+
+impl From<WalletAccount> for FindStanding {
+    fn from(wallet: WalletAccount) -> Self {
+        Self(wallet)
+    }
+}
 
 impl Batched for FindStanding {
     type Outcome = Standing;
@@ -45,6 +52,12 @@ impl Batched for FindStanding {
 /// Looks up the groups of a user.
 pub(crate) struct FindGroups(pub(crate) UserId);
 
+impl From<UserId> for FindGroups {
+    fn from(user: UserId) -> Self {
+        Self(user)
+    }
+}
+
 impl Batched for FindGroups {
     type Outcome = Vec<GroupName>;
 
@@ -64,6 +77,12 @@ impl Batched for FindGroups {
 
 /// Looks up whether any user or wallet is blocked.
 pub(crate) struct AnythingBlocked;
+
+impl From<()> for AnythingBlocked {
+    fn from((): ()) -> Self {
+        Self
+    }
+}
 
 impl Batched for AnythingBlocked {
     type Outcome = bool;
@@ -98,8 +117,8 @@ pub(crate) fn find_standings(
 
 /// Finds the groups of each of these users, in their order.
 pub(crate) fn find_groups(connection: &mut PgConnection, users: Vec<Uuid>) -> OpResult<Vec<Vec<GroupName>>> {
-    let rows: Vec<Vec<String>> = Groups { user: users }.load(connection)?;
-    let groups: Result<_, _> = rows.into_iter().map(group_names).collect();
+    let rows: Vec<StoredNames> = Groups { user: users }.load(connection)?;
+    let groups: Result<_, _> = rows.iter().map(group_names).collect();
     Ok(groups?)
 }
 
@@ -116,7 +135,7 @@ statement! {
     Standings<'a> {
         family: Vec<&'a str> as Array<Text>,
         address: Vec<&'a str> as Array<Text>,
-    } -> (Nullable<SqlUuid>, Nullable<Timestamptz>, Nullable<Text>, Array<Text>) = "\
+    } -> StandingSql = "\
         SELECT owner.user_id, COALESCE(by_user.blocked_at, by_wallet.blocked_at), \
           CASE WHEN by_user.blocked_at IS NULL THEN by_wallet.reason ELSE by_user.reason END, \
           ARRAY( \
@@ -148,7 +167,7 @@ statement! {
 
 statement! {
     /// One row for each user, in their order.
-    Groups { user: Vec<Uuid> as Array<SqlUuid> } -> Array<Text> = "\
+    Groups { user: Vec<Uuid> as Array<SqlUuid> } -> Names = "\
         SELECT ARRAY( \
           SELECT group_name FROM group_users WHERE group_users.user_id = asked.user_id \
           UNION SELECT through.group_name FROM wallets CROSS JOIN LATERAL ( \

@@ -9,7 +9,7 @@ use diesel::row::{Field, NamedRow};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::sqlite::{Sqlite, SqliteType};
 
-use super::catalog::{key, quoted};
+use crate::setup::catalog::{key, quoted};
 
 /// How many values are bound in one statement. SQLite takes at most 32,766.
 const BOUND: usize = 8_000;

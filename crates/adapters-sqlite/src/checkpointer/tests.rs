@@ -7,9 +7,8 @@ use countersign_group_commit::Executor;
 use tempfile::TempDir;
 
 use super::*;
-use crate::executor::{Command, SqliteExecutor, Write};
-use crate::migrate;
-use crate::ops::ping::Ping;
+use crate::executor::{Command, SqliteExecutor};
+use crate::setup::migrate;
 
 /// How long a test waits for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -59,7 +58,7 @@ impl Bench {
 }
 
 fn enough_for_a_look() -> Vec<Command> {
-    (0..COMMANDS_BETWEEN_LOOKS).map(|_| Ping.into_command()).collect()
+    (0..COMMANDS_BETWEEN_LOOKS).map(|_| Command::ping {}).collect()
 }
 
 /// Waits until the condition holds.

@@ -7,13 +7,13 @@ use countersign_domain::checkpoint::{Checkpoint, Digest256, Salt, SealedEvent, S
 use countersign_domain::event::{Actor, Details, Event, EventKind};
 use countersign_domain::id::EventId;
 use countersign_ports::StoreError;
+use countersign_sql::schema::{clients, grants, users};
 use diesel::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
 use crate::error::store_error;
-use crate::migrate;
-use crate::schema::{clients, grants, users};
+use crate::setup::migrate;
 
 fn executor() -> (TempDir, SqliteExecutor) {
     let folder = tempfile::tempdir().unwrap();
@@ -24,7 +24,11 @@ fn executor() -> (TempDir, SqliteExecutor) {
 }
 
 fn register() -> Command {
-    fixtures::register_client().into_command()
+    Command::register_client { command: fixtures::register_client() }
+}
+
+fn of_login(command: CompleteLogin) -> Command {
+    Command::complete_login { command }
 }
 
 fn event() -> Event {
@@ -77,9 +81,9 @@ fn a_batch_with_a_broken_command_leaves_nothing_behind() {
     let (_folder, mut executor) = executor();
     let login = fixtures::complete_login();
     let somebody_elses = CompleteLogin { new_user: login.new_user, ..fixtures::complete_login() };
-    executor.execute(&[login.into_command()]).unwrap();
+    executor.execute(&[of_login(login)]).unwrap();
 
-    let result = executor.execute(&[register(), somebody_elses.into_command()]);
+    let result = executor.execute(&[register(), of_login(somebody_elses)]);
 
     assert!(matches!(result, Err(SqliteError::UserIdTaken)));
     assert_eq!(executor.clients(), 0);
@@ -92,16 +96,16 @@ fn refusals_do_not_disturb_their_batch() {
     let (_folder, mut executor) = executor();
     let login = fixtures::complete_login();
     let stranger = CompleteLogin { id: login.id, ..fixtures::complete_login() };
-    let batch = [login.clone().into_command(), stranger.into_command(), register()];
+    let batch = [of_login(login.clone()), of_login(stranger), register()];
 
     let outcomes: Vec<_> = executor.execute(&batch).unwrap().into_iter().collect();
 
     assert!(matches!(
         outcomes[..],
         [
-            Outcome::CompleteLogin(LoginCompleted::CodeIssued { user }),
-            Outcome::CompleteLogin(LoginCompleted::ChallengeSpent),
-            Outcome::RegisterClient(Registered::Stored),
+            Outcome::complete_login(LoginCompleted::CodeIssued { user }),
+            Outcome::complete_login(LoginCompleted::ChallengeSpent),
+            Outcome::register_client(Registered::Stored),
         ] if user == login.new_user
     ));
     let rows: (i64, i64) = (
@@ -139,7 +143,7 @@ fn a_full_disk_during_a_login_leaves_neither_the_act_nor_its_event() {
         let mut login = fixtures::complete_login();
         let details = Details::default().text("text", "x".repeat(details));
         login.event = Some(Box::new(Event { details, ..event() }));
-        login.into_command()
+        of_login(login)
     };
     let mut refused = 0;
     for round in 0..40 {
@@ -179,11 +183,12 @@ fn a_stale_sealing_does_not_disturb_its_batch() {
             kept_from: 1,
         };
         let checkpoint = SignedCheckpoint { checkpoint, jws: "jws".to_owned() };
-        SealEvents { checkpoint, events, counts: Vec::new() }.into_command()
+        let command = SealEvents { checkpoint, events, counts: Vec::new() };
+        Command::seal_events { command }
     };
     let known = event();
     let batch = [
-        RecordEvent(known.clone()).into_command(),
+        Command::record_event { event: known.clone() },
         sealing(vec![known.clone(), event()]),
         register(),
         sealing(vec![known.clone()]),
@@ -193,11 +198,11 @@ fn a_stale_sealing_does_not_disturb_its_batch() {
     assert!(matches!(
         outcomes[..],
         [
-            Outcome::RecordEvent(true),
-            Outcome::SealEvents(Sealed::Stale),
-            Outcome::RegisterClient(Registered::Stored),
-            Outcome::SealEvents(Sealed::Sealed),
-            Outcome::SealEvents(Sealed::Sealed),
+            Outcome::record_event(true),
+            Outcome::seal_events(Sealed::Stale),
+            Outcome::register_client(Registered::Stored),
+            Outcome::seal_events(Sealed::Sealed),
+            Outcome::seal_events(Sealed::Sealed),
         ]
     ));
     assert_eq!(executor.clients(), 1);
@@ -208,7 +213,7 @@ fn a_file_that_somebody_else_keeps_locked_is_an_outage_and_writes_go_on_afterwar
     let (_folder, mut executor) = executor();
     let mut other = pool::connect(&executor.file, Duration::ZERO).unwrap();
     other.batch_execute("BEGIN IMMEDIATE").unwrap();
-    let error = executor.execute(&[Ping.into_command()]).unwrap_err();
+    let error = executor.execute(&[Command::ping {}]).unwrap_err();
     assert!(error.is_outage(), "{error:?}");
 
     other.batch_execute("COMMIT").unwrap();

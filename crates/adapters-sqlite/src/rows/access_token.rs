@@ -3,40 +3,37 @@
 use countersign_domain::id::TokenId;
 use countersign_domain::token::AccessSnapshot;
 use countersign_domain::wallet::WalletAccount;
+use countersign_sql::SqlError;
+use countersign_sql::columns::{Row, StoredId, StoredTime};
+use countersign_sql::rows::grant::holder;
+use countersign_sql::schema::{grants, tokens};
 use diesel::prelude::*;
 use uuid::Uuid;
-
-use super::field::Row;
-use super::grant::holder;
-use crate::error::SqliteError;
-use crate::schema::{grants, tokens};
 
 /// What a token's row says about its access token.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = tokens)]
-#[diesel(check_for_backend(diesel::sqlite::Sqlite))]
 pub(crate) struct AccessRow {
-    grant_id: Vec<u8>,
+    grant_id: StoredId,
     scope: String,
-    issued_at: i64,
+    issued_at: StoredTime,
     access_hash: Vec<u8>,
-    access_expires_at: i64,
+    access_expires_at: StoredTime,
 }
 
 /// What a grant says about who holds its access tokens.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = grants)]
-#[diesel(check_for_backend(diesel::sqlite::Sqlite))]
 pub(crate) struct HolderRow {
-    client_id: Vec<u8>,
-    user_id: Vec<u8>,
+    client_id: StoredId,
+    user_id: StoredId,
     family: String,
     chain: String,
     address: String,
 }
 
 /// When the token was revoked, and when the grant was.
-pub(crate) type RevokedRow = (Option<i64>, Option<i64>);
+pub(crate) type RevokedRow = (Option<StoredTime>, Option<StoredTime>);
 
 /// Puts together what the rows say about an access token.
 pub(crate) fn access_snapshot(
@@ -44,9 +41,8 @@ pub(crate) fn access_snapshot(
     access: AccessRow,
     row: HolderRow,
     (token_revoked_at, grant_revoked_at): RevokedRow,
-) -> Result<AccessSnapshot, SqliteError> {
-    let uuid = id.as_uuid();
-    let at = Row { table: "tokens", key: uuid.as_bytes() };
+) -> Result<AccessSnapshot, SqlError> {
+    let at = Row { table: "tokens", key: &id };
     let client = at.id("client_id", &row.client_id)?;
     let account = WalletAccount { family: row.family, chain: row.chain, address: row.address };
     Ok(AccessSnapshot {

@@ -2,17 +2,17 @@
 
 use countersign_domain::checkpoint::{Checkpoint, Digest256, SignedCheckpoint};
 use countersign_ports::CheckpointAt;
+use countersign_sql::SqlError;
+use countersign_sql::columns::{Row, StoredTime, micros, stored};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 
 use super::event::{Bytes, Impossible, bytes, have_types, required, text};
-use super::field::{Row, micros};
-use crate::error::SqliteError;
 use crate::statement::row;
 
 row! {
     /// A checkpoint as it is stored.
-    NewCheckpoint<'a> {
+    pub(crate) NewCheckpoint<'a> {
         number: i64 as BigInt,
         sealed_at: i64 as BigInt,
         first_position: i64 as BigInt,
@@ -38,11 +38,6 @@ impl<'a> NewCheckpoint<'a> {
             jws: &signed.jws,
         }
     }
-}
-
-/// A number or a position. None that was ever given is larger than what the column holds.
-pub(crate) fn stored(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// The columns of [`CheckpointRow`]. SQLite converts any value to a blob.
@@ -96,11 +91,11 @@ impl From<CheckpointRow> for CheckpointAt {
 }
 
 impl TryFrom<CheckpointRow> for SignedCheckpoint {
-    type Error = SqliteError;
+    type Error = SqlError;
 
-    fn try_from(row: CheckpointRow) -> Result<Self, SqliteError> {
+    fn try_from(row: CheckpointRow) -> Result<Self, SqlError> {
         let key = row.number.to_string();
-        let at = Row { table: "checkpoints", key: key.as_bytes() };
+        let at = Row { table: "checkpoints", key: &key };
         let number = u64::try_from(row.number).map_err(|_| at.impossible("number"))?;
         row.read(number).map_err(|Impossible(column)| at.impossible(column))
     }
@@ -109,8 +104,8 @@ impl TryFrom<CheckpointRow> for SignedCheckpoint {
 impl CheckpointRow {
     fn read(self, number: u64) -> Result<SignedCheckpoint, Impossible> {
         have_types(&self.types, &COLUMNS)?;
-        let at = Row { table: "checkpoints", key: &[] };
-        let sealed_at = at.time("sealed_at", required(self.sealed_at, "sealed_at")?);
+        let at = Row { table: "checkpoints", key: &number };
+        let sealed_at = at.time("sealed_at", StoredTime::of_micros(required(self.sealed_at, "sealed_at")?));
         let checkpoint = Checkpoint {
             number,
             sealed_at: sealed_at.map_err(|_| Impossible("sealed_at"))?,

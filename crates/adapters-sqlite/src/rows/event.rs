@@ -1,74 +1,20 @@
 //! Rows of `fresh_events` and `events`.
 //!
-//! Whoever verifies events does not trust the database. So every column is read as bytes, whatever it holds, and
-//! of sealed events also its type: a text that is stored as a blob reads the same, and no index finds it.
+//! Verification of events does not trust the database. So every column is read as bytes, whatever it holds,
+//! and of sealed events also its type: a text that is stored as a blob reads the same, and no index finds it.
 
-use countersign_domain::checkpoint::{Commitment, Salt, SealedEvent};
+use countersign_domain::checkpoint::{Commitment, Digest256, Salt, SealedEvent};
 use countersign_domain::event::{Actor, Details, Event, EventKind, EventPerson, Pseudonym, Signed};
-use countersign_domain::id::UserId;
+use countersign_domain::id::EventId;
 use countersign_domain::peer_address::PeerAddress;
 use countersign_domain::wallet::WalletAccount;
-use countersign_ports::EventAt;
+use countersign_ports::{EventAt, FreshAt, UnsealableEvent};
+use countersign_sql::SqlError;
+use countersign_sql::columns::{DomainId, Row, StoredId};
+use countersign_sql::rows::event::NewEvent;
 use diesel::prelude::*;
-use diesel::sql_types::{Binary, Nullable, Text};
+use diesel::sql_types::{Binary, Nullable};
 use uuid::Uuid;
-
-use super::field::{FromUuid, Row};
-use crate::error::SqliteError;
-use crate::statement::row;
-
-row! {
-    /// An event as it is stored.
-    NewEvent<'a> {
-        id: [u8; 16] as Binary,
-        kind: &'static str as Text,
-        actor: String as Text,
-        user_id: Option<[u8; 16]> as Nullable<Binary>,
-        pseudonym: Option<&'a [u8]> as Nullable<Binary>,
-        family: Option<&'a str> as Nullable<Text>,
-        chain: Option<&'a str> as Nullable<Text>,
-        address: Option<&'a str> as Nullable<Text>,
-        client_id: Option<[u8; 16]> as Nullable<Binary>,
-        peer: Option<String> as Nullable<Text>,
-        request: Option<&'a str> as Nullable<Text>,
-        details: &'a str as Text,
-        signed: Option<&'a str> as Nullable<Text>,
-    }
-}
-
-impl<'a> NewEvent<'a> {
-    pub(crate) fn of(event: &'a Event) -> Self {
-        let (user_id, pseudonym) = match &event.person {
-            Some(EventPerson::User(user)) => (Some(user.as_uuid().into_bytes()), None),
-            Some(EventPerson::Deleted(pseudonym)) => (None, Some(pseudonym.as_bytes().as_slice())),
-            None => (None, None),
-        };
-        let wallet = event.wallet.as_ref();
-        Self {
-            id: event.id.as_uuid().into_bytes(),
-            kind: event.kind.name(),
-            actor: event.actor.to_string(),
-            user_id,
-            pseudonym,
-            family: wallet.map(|wallet| &*wallet.family),
-            chain: wallet.map(|wallet| &*wallet.chain),
-            address: wallet.map(|wallet| &*wallet.address),
-            client_id: event.client.map(|client| client.as_uuid().into_bytes()),
-            peer: event.address.map(|address| address.to_string()),
-            request: event.request.as_deref(),
-            details: event.details.as_str(),
-            signed: event.signed.as_ref().map(Signed::as_str),
-        }
-    }
-
-    /// About this user unless it is about somebody already, as [`Event::about`].
-    pub(crate) fn about(self, user: UserId) -> Self {
-        match (self.user_id, self.pseudonym) {
-            (None, None) => Self { user_id: Some(user.as_uuid().into_bytes()), ..self },
-            (Some(_), _) | (None, Some(_)) => self,
-        }
-    }
-}
 
 /// The columns of [`EventRow`]. SQLite converts any value to a blob.
 macro_rules! event_columns {
@@ -88,7 +34,7 @@ pub(crate) type EventSql =
 pub(crate) type Bytes = Nullable<Binary>;
 
 /// An event as it was read.
-#[derive(Queryable)]
+#[derive(Clone, Queryable)]
 pub(crate) struct EventRow {
     pub(crate) id: Option<Vec<u8>>,
     kind: Option<Vec<u8>>,
@@ -107,9 +53,27 @@ pub(crate) struct EventRow {
 
 impl EventRow {
     /// The event of a row in this table.
-    pub(crate) fn event(self, table: &'static str) -> Result<Event, SqliteError> {
-        let key = self.id.clone().unwrap_or_default();
+    pub(crate) fn event(self, table: &'static str) -> Result<Event, SqlError> {
+        let key = StoredId::of(self.id.clone().unwrap_or_default());
         self.read().map_err(|Impossible(column)| Row { table, key: &key }.impossible(column))
+    }
+
+    /// The event, if the row is exactly what it would be stored as. Another row cannot be sealed: the guard of that
+    /// compares the columns.
+    fn exact(self) -> Result<Event, Impossible> {
+        let event = self.clone().read()?;
+        let written = NewEvent::of(&event);
+        let differs = |stored: Option<&[u8]>, written: Option<&str>| stored != written.map(str::as_bytes);
+        let columns = [
+            ("kind", self.kind.as_deref(), Some(written.kind)),
+            ("actor", self.actor.as_deref(), Some(written.actor.as_str())),
+            ("peer", self.peer.as_deref(), written.peer.as_deref()),
+        ];
+        let different = columns.into_iter().find(|(_, stored, written)| differs(*stored, *written));
+        match different.map(|(column, ..)| column) {
+            Some(column) => Err(Impossible(column)),
+            None => Ok(event),
+        }
     }
 
     fn read(self) -> Result<Event, Impossible> {
@@ -145,19 +109,33 @@ impl EventRow {
     }
 }
 
-/// The types of the columns that are checked for [`SealedRow`], in the order of [`SEALED_COLUMNS`].
-macro_rules! sealed_types {
+/// The types of the columns of an event, in the order of [`SEALED_COLUMNS`].
+macro_rules! event_types {
     () => {
         "typeof(id) || ' ' || typeof(kind) || ' ' || typeof(actor) || ' ' || typeof(user_id) || ' ' || \
         typeof(pseudonym) || ' ' || typeof(family) || ' ' || typeof(chain) || ' ' || typeof(address) || ' ' || \
         typeof(client_id) || ' ' || typeof(peer) || ' ' || typeof(request) || ' ' || typeof(details) || ' ' || \
-        typeof(signed) || ' ' || typeof(salt) || ' ' || typeof(commitment)"
+        typeof(signed)"
+    };
+}
+pub(crate) use event_types;
+
+/// The same with those that a [`SealedRow`] has besides.
+macro_rules! sealed_types {
+    () => {
+        concat!(
+            event_types!(),
+            " || ' ' || typeof(salt) || ' ' || typeof(commitment) || ' ' || typeof(hiding_proof)"
+        )
     };
 }
 pub(crate) use sealed_types;
 
+/// How many of [`SEALED_COLUMNS`] a fresh event has.
+const EVENT_COLUMNS: usize = 13;
+
 /// What type each column has, if it is not `NULL`.
-const SEALED_COLUMNS: [(&str, &str); 15] = [
+const SEALED_COLUMNS: [(&str, &str); 16] = [
     ("id", "blob"),
     ("kind", "text"),
     ("actor", "text"),
@@ -173,7 +151,37 @@ const SEALED_COLUMNS: [(&str, &str); 15] = [
     ("signed", "text"),
     ("salt", "blob"),
     ("commitment", "blob"),
+    ("hiding_proof", "blob"),
 ];
+
+/// What was read among the fresh events, and whether an event with its id is sealed already.
+#[derive(Queryable)]
+pub(crate) struct FreshRow {
+    types: String,
+    event: EventRow,
+    is_copy: bool,
+}
+
+impl FreshRow {
+    /// The position of the row among the others.
+    pub(crate) fn key(&self) -> Vec<u8> {
+        self.event.id.clone().unwrap_or_default()
+    }
+}
+
+impl From<FreshRow> for FreshAt {
+    fn from(row: FreshRow) -> Self {
+        let key = row.key();
+        let read = have_types(&row.types, &SEALED_COLUMNS[..EVENT_COLUMNS]).and_then(|()| row.event.exact());
+        let problem = match read {
+            Ok(event) if !row.is_copy => return Self::Event(Box::new(event)),
+            Ok(_) => "an event with its id is sealed already".to_owned(),
+            Err(impossible) => impossible.to_string(),
+        };
+        let id = <[u8; 16]>::try_from(key).map(|id| EventId::from_uuid(Uuid::from_bytes(id))).ok();
+        Self::Unsealable(UnsealableEvent { id, problem })
+    }
+}
 
 /// What was read at a position.
 #[derive(Queryable)]
@@ -183,6 +191,7 @@ pub(crate) struct SealedRow {
     event: EventRow,
     salt: Option<Vec<u8>>,
     commitment: Option<Vec<u8>>,
+    hiding_proof: Option<Vec<u8>>,
 }
 
 impl From<SealedRow> for EventAt {
@@ -203,6 +212,7 @@ impl SealedRow {
             event: self.event.read()?,
             salt: bytes("salt", self.salt)?.map(Salt::new),
             commitment: Commitment::new(required(bytes("commitment", self.commitment)?, "commitment")?),
+            hiding_proof: bytes("hiding_proof", self.hiding_proof)?.map(Digest256::new),
         })
     }
 }
@@ -238,6 +248,6 @@ pub(super) fn bytes<const N: usize>(
     bytes.map(|bytes| bytes.try_into().map_err(|_| Impossible(column))).transpose()
 }
 
-fn id<Id: FromUuid>(column: &'static str, given: Option<Vec<u8>>) -> Result<Option<Id>, Impossible> {
-    Ok(bytes(column, given)?.map(|bytes| Id::from_uuid(Uuid::from_bytes(bytes))))
+fn id<Id: DomainId>(column: &'static str, given: Option<Vec<u8>>) -> Result<Option<Id>, Impossible> {
+    Ok(bytes(column, given)?.map(|bytes| Id::wrap(Uuid::from_bytes(bytes))))
 }

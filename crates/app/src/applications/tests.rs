@@ -1,13 +1,14 @@
 use std::fs;
 
 use countersign_domain::client::ClientOrigin;
+use countersign_domain::client_field::ClientField;
 use countersign_domain::registration;
 use countersign_domain::resource::Catalog;
+use countersign_usecases::clients::registration::requested as read;
 
 use super::*;
-use crate::client_command::fields;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/clients.md");
+const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/clients");
 
 fn filled(name: &str, issuer: &str) -> Configuration {
     let (issuer, app) =
@@ -35,20 +36,27 @@ fn every_application_has_settings_that_name_all_that_it_needs() {
     }
 }
 
-/// Each application has a section on the page of applications that logged in, and the section shows the
-/// command.
+/// Each application has a section on one of the pages, and the section shows the command.
 #[test]
-fn every_application_is_one_that_was_tested() {
-    let page = fs::read_to_string(PAGE).unwrap();
+fn every_application_is_on_a_page_with_its_command() {
+    let pages = fs::read_dir(PAGES).unwrap().map(|page| fs::read_to_string(page.unwrap().path()).unwrap());
+    let pages: String = pages.collect();
     for name in names() {
         let title = find(&name).unwrap().title;
-        let section = page.split_once(&format!("\n### {title}\n")).unwrap_or_else(|| panic!("{title}")).1;
+        let section = pages.split_once(&format!("\n### {title}\n")).unwrap_or_else(|| panic!("{title}")).1;
         let section = section.split("\n### ").next().unwrap();
         assert!(
             section.contains(&format!("countersign client create --name \"My app\" --for {name} --url ")),
             "{section}"
         );
     }
+}
+
+#[test]
+fn only_files_of_environment_variables_are_printed_as_such() {
+    let is_environment = |name: &str| filled(name, "https://auth.example.com").is_environment();
+    let found: Vec<_> = names().filter(|name| is_environment(name)).collect();
+    assert_eq!(found, ["authjs", "directus", "express-openid-connect", "mozilla-django-oidc", "next-auth"]);
 }
 
 #[test]
@@ -61,22 +69,25 @@ fn settings_for_an_http_issuer_are_not_printed_for_an_https_one() {
 fn a_registration_is_at_the_address_of_the_application() {
     let app = PublicUrl::parse("https://matrix.example").unwrap();
     let registration = find("synapse").unwrap().registration(&app);
-    let requested = fields::requested(registration).unwrap();
+    let requested = read(&registration).unwrap();
     let callback = "https://matrix.example/_synapse/client/oidc/callback".to_owned();
     assert_eq!(requested.redirect_uris, Some(vec![callback]));
     let back_channel = requested.backchannel_logout_uri.as_deref();
     assert_eq!(back_channel, Some("https://matrix.example/_synapse/client/oidc/backchannel_logout"));
 }
 
-/// A field that [`fields::requested`] does not read would be lost.
+/// A field that [`read`] does not read would be lost.
 #[test]
 fn every_registration_is_one_that_the_rules_accept() {
     let app = PublicUrl::parse("https://app.example").unwrap();
     for name in names() {
         let mut registration = find(&name).unwrap().registration(&app);
-        assert!(registration.keys().all(|field| fields::is_field(field)), "{name}");
+        assert!(registration.keys().all(|field| ClientField::named(field).is_some()), "{name}");
         registration.insert("client_name".to_owned(), Value::String(name.clone()));
-        registration::judge(fields::requested(registration).unwrap(), ClientOrigin::Operator, &Catalog::NONE)
-            .unwrap();
+        registration::judge(
+            read(&registration).unwrap(),
+            registration::Rules::of(ClientOrigin::Operator, &Catalog::NONE),
+        )
+        .unwrap();
     }
 }

@@ -21,8 +21,8 @@ pub(crate) enum AdminKeyCommand {
         #[arg(long, required = true, value_parser = AdminScope::parse)]
         scope: Vec<AdminScope>,
         /// Let it expire after so many seconds.
-        #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i64).range(1..=LONGEST))]
-        expires: Option<i64>,
+        #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=LONGEST))]
+        expires: Option<u32>,
         #[command(flatten)]
         output: OutputChoice,
     },

@@ -3,16 +3,17 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
 use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, FromArgMatches, Subcommand, ValueEnum};
 use countersign_domain::client::AuthenticationMethod;
+use countersign_domain::client_field::{ClientField, FieldKind};
 use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::grant_type::GrantType;
-use countersign_domain::signing_algorithm::SigningAlgorithm;
+use countersign_usecases::clients::registration::Fields;
+use serde_json::Value;
 
 use crate::applications;
 use crate::cli::OutputChoice;
-use crate::client_command::fields;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClientCommand {
@@ -21,8 +22,9 @@ pub(crate) enum ClientCommand {
     Create {
         #[command(flatten)]
         client: Box<NewClient>,
-        #[command(flatten)]
-        output: OutputChoice,
+        /// The output format: for people, for scripts, or as the lines of an application's `.env` file.
+        #[arg(long, value_enum, default_value_t = NewClientOutput::Table)]
+        output: NewClientOutput,
     },
     /// List all clients.
     List {
@@ -32,7 +34,7 @@ pub(crate) enum ClientCommand {
     /// Show all fields of one client, and when its secrets were made and last used. With `--output json`,
     /// `create` and `update` can read the fields.
     Show {
-        /// The client's id.
+        /// The client's id, or its name if no other has it.
         client_id: String,
         #[command(flatten)]
         output: OutputChoice,
@@ -49,7 +51,7 @@ pub(crate) enum ClientCommand {
     /// Give a client a new secret; the old one stops working at once, unless you keep it for a while.
     #[command(after_help = ROTATE_EXAMPLES)]
     RotateSecret {
-        /// The client's id.
+        /// The client's id, or its name if no other has it.
         client_id: String,
         /// Let the old secret work for so many seconds more, at most 7776000 (90 days). A client has two secrets
         /// at most: one that was kept before ends at once.
@@ -63,7 +65,7 @@ pub(crate) enum ClientCommand {
     /// declared one when the client acts for itself (`client_credentials`). A client that gets one of its scopes by
     /// `client create` or `client update` gets the resource too.
     OpenResource {
-        /// The client's id.
+        /// The client's id, or its name if no other has it.
         client_id: String,
         /// The resource, exactly as it is declared (repeatable).
         #[arg(required = true, value_name = "URI")]
@@ -74,7 +76,7 @@ pub(crate) enum ClientCommand {
     /// Undo `open-resource`: the client gets no new tokens for these resources. Tokens that it already has
     /// work until they expire.
     CloseResource {
-        /// The client's id.
+        /// The client's id, or its name if no other has it.
         client_id: String,
         /// The resource, as `client show` prints it (repeatable).
         #[arg(required = true, value_name = "URI")]
@@ -84,7 +86,7 @@ pub(crate) enum ClientCommand {
     },
     /// Delete a client and everything that users allowed it.
     Delete {
-        /// The client's id.
+        /// The client's id, or its name if no other has it.
         client_id: String,
         /// Delete without asking first.
         #[arg(long)]
@@ -94,6 +96,19 @@ pub(crate) enum ClientCommand {
     },
 }
 
+/// The output format of `client create`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NewClientOutput {
+    /// Aligned text, for people.
+    #[value(name = "text", alias = "table")]
+    Table,
+    /// One JSON value, for scripts.
+    Json,
+    /// Environment variables: the application's own with `--for` if it has some, otherwise ISSUER, CLIENT_ID,
+    /// CLIENT_SECRET and APP_URL.
+    Env,
+}
+
 /// The examples in the help of `client create`.
 const CREATE_EXAMPLES: &str = "\
 Examples:
@@ -101,6 +116,7 @@ Examples:
       --scope 'openid profile email offline_access'
   countersign client create --name Matrix --for synapse --url https://matrix.example
   countersign client create --name Nightly --grant-type client_credentials
+  countersign client create --name Shop --for next-auth --url http://localhost:3000 --output env > .env
   countersign client create --from-file client.json --name 'Photo Album, test'
 
 Most OpenID Connect libraries ask for the scope `openid`. A client can only ask for scopes that it registered.";
@@ -131,12 +147,12 @@ pub(crate) struct NewClient {
     /// The name that users see.
     #[arg(long, required_unless_present = "from_file")]
     pub(crate) name: Option<String>,
-    /// Register this application as it was tested (docs/clients.md), and print its settings with all values
+    /// Register this application as it was tested (docs/clients), and print its settings with all values
     /// filled in.
     #[arg(long = "for", value_name = "APPLICATION", value_parser = applications(), requires = "url")]
     #[arg(conflicts_with_all = ["from_file", "redirect_uri", "grant_type", "scope", "public", "auth_method"])]
     #[arg(conflicts_with_all = ["jwks_file", "jwks_uri", "application_type", "id_token_signed_response_alg"])]
-    #[arg(conflicts_with_all = ["token_endpoint_auth_signing_alg", "post_logout_redirect_uri"])]
+    #[arg(conflicts_with_all = ["token_endpoint_auth_signing_alg", "post_logout_redirect_uris"])]
     #[arg(conflicts_with_all = ["backchannel_logout_uri", "require_pushed_authorization_requests"])]
     #[arg(conflicts_with = "dpop_bound_access_tokens")]
     pub(crate) application: Option<String>,
@@ -159,7 +175,7 @@ pub(crate) struct NewClient {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChangedClient {
-    /// The client's id.
+    /// The client's id, or its name if no other has it.
     pub(crate) client_id: String,
     /// A field that goes back to its default, or to nothing if it has none (repeatable).
     #[arg(long, value_name = "FIELD", value_parser = clearable())]
@@ -182,7 +198,8 @@ pub(crate) struct ChangedClient {
 /// The fields of a registration whose flags are the same for new clients and for those that are there.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct MetadataFlags {
-    /// A scope that the client can ask for (repeatable, or several in one text); default: `profile`.
+    /// A scope that the client can ask for (repeatable, or several in one text); default: `profile`, or `openid profile offline_access`
+    /// with an option that the short form of registration does not have.
     #[arg(long)]
     pub(crate) scope: Vec<String>,
     /// A grant type of the client (repeatable); default: `authorization_code` and `refresh_token`.
@@ -197,47 +214,88 @@ pub(crate) struct MetadataFlags {
     /// The file with the client's public keys (a JSON Web Key Set), for `private_key_jwt`.
     #[arg(long, value_name = "FILE", conflicts_with = "jwks_uri")]
     pub(crate) jwks_file: Option<PathBuf>,
-    /// The address of the client's public keys (a JSON Web Key Set), for `private_key_jwt`.
-    #[arg(long, value_name = "URI")]
-    pub(crate) jwks_uri: Option<String>,
-    /// The algorithm of the client's assertions, for `private_key_jwt`; default: any that its keys allow.
-    #[arg(long, value_name = "ALG")]
-    pub(crate) token_endpoint_auth_signing_alg: Option<String>,
-    /// The algorithm of ID tokens for this client; default: RS256.
-    #[arg(long, value_name = "ALG", value_parser = SigningAlgorithm::ALL.map(SigningAlgorithm::name))]
-    pub(crate) id_token_signed_response_alg: Option<String>,
-    /// Refuse authorization requests of this client that were not pushed (RFC 9126). `=false` allows them.
-    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub(crate) require_pushed_authorization_requests: Option<bool>,
-    /// Give this client only tokens that are bound to a key (DPoP, RFC 9449). `=false` allows others.
-    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub(crate) dpop_bound_access_tokens: Option<bool>,
-    /// Where users can be sent after they sign out (repeatable).
-    #[arg(long, value_name = "URI")]
-    pub(crate) post_logout_redirect_uri: Vec<String>,
-    /// Where the server tells the client that a sign-in ended.
-    #[arg(long, value_name = "URI")]
-    pub(crate) backchannel_logout_uri: Option<String>,
-    /// The client's home page. For a resource server, its resource URI: it may introspect the tokens for that
-    /// resource.
-    #[arg(long, value_name = "URI")]
-    pub(crate) client_uri: Option<String>,
-    /// The client's logo.
-    #[arg(long, value_name = "URI")]
-    pub(crate) logo_uri: Option<String>,
-    /// The client's terms of service.
-    #[arg(long, value_name = "URI")]
-    pub(crate) tos_uri: Option<String>,
-    /// The client's privacy policy.
-    #[arg(long, value_name = "URI")]
-    pub(crate) policy_uri: Option<String>,
-    /// How to reach the client's owner, for example an e-mail address (repeatable).
-    // Its id is not that of the setting `contact`.
-    #[arg(long = "contact", id = "client_contact", value_name = "CONTACT")]
-    pub(crate) contact: Vec<String>,
-    /// `web` or `native`.
-    #[arg(long, value_name = "TYPE")]
-    pub(crate) application_type: Option<String>,
+    #[command(flatten)]
+    pub(crate) others: FieldFlags,
+}
+
+/// The flags of all other fields, made of the table of fields: each has the name of its field.
+#[derive(Debug, Default)]
+pub(crate) struct FieldFlags(pub(crate) Fields);
+
+/// The fields that have flags of their own.
+const WITH_OWN_FLAGS: [ClientField; 6] = [
+    ClientField::Name,
+    ClientField::RedirectUris,
+    ClientField::Scopes,
+    ClientField::GrantTypes,
+    ClientField::Method,
+    ClientField::Jwks,
+];
+
+impl FieldFlags {
+    fn fields() -> impl Iterator<Item = ClientField> {
+        let stored = ClientField::ALL.iter().copied().filter(|field| field.is_stored());
+        stored.filter(|field| !WITH_OWN_FLAGS.contains(field))
+    }
+
+    fn arg(field: ClientField) -> Arg {
+        let dashed = field.name().replace('_', "-");
+        let arg = Arg::new(field.name()).help(field.description().trim_end_matches('.'));
+        match field.kind() {
+            FieldKind::Text | FieldKind::Keys => arg.long(dashed).value_name("TEXT"),
+            FieldKind::Address => arg.long(dashed).value_name("URI"),
+            FieldKind::OneOf(values, _) => {
+                arg.long(dashed).value_name("VALUE").value_parser(PossibleValuesParser::new(values))
+            }
+            FieldKind::Truth => arg
+                .long(dashed)
+                .value_name("true|false")
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value("true")
+                .value_parser(clap::value_parser!(bool)),
+            FieldKind::List | FieldKind::RedirectUris => {
+                let one = dashed.trim_end_matches('s').to_owned();
+                let name = if field.kind() == FieldKind::List { "TEXT" } else { "URI" };
+                let help = format!("{} (repeatable)", field.description().trim_end_matches('.'));
+                arg.long(one).value_name(name).action(ArgAction::Append).help(help)
+            }
+        }
+    }
+}
+
+impl clap::Args for FieldFlags {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command.args(Self::fields().map(Self::arg))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for FieldFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let said = Self::fields().filter_map(|field| {
+            let name = field.name();
+            let value = match field.kind() {
+                FieldKind::Truth => Value::from(*matches.get_one::<bool>(name)?),
+                FieldKind::List | FieldKind::RedirectUris => {
+                    Value::from_iter(matches.get_many::<String>(name)?.cloned())
+                }
+                FieldKind::Text | FieldKind::Keys | FieldKind::Address | FieldKind::OneOf(..) => {
+                    Value::from(matches.get_one::<String>(name)?.as_str())
+                }
+            };
+            Some((name.to_owned(), value))
+        });
+        Ok(Self(said.collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 fn grant_types() -> PossibleValuesParser {
@@ -253,5 +311,6 @@ fn auth_methods() -> PossibleValuesParser {
 }
 
 fn clearable() -> PossibleValuesParser {
-    fields::CLEARABLE.into()
+    let clearable = ClientField::ALL.iter().filter(|field| field.is_clearable());
+    clearable.map(|field| field.name()).collect::<Vec<_>>().into()
 }

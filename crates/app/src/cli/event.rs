@@ -58,7 +58,19 @@ pub(crate) enum EventCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// List checkpoints, to save them where nobody can alter them.
+    /// Go on after a last checkpoint that is not this server's.
+    ///
+    /// A server seals no events after a checkpoint that was forged or altered. This makes a checkpoint that
+    /// says who decided to go on. Keep a copy of the database first: docs/events.md says what else to do.
+    #[command(after_help = VERIFY_EXAMPLES)]
+    Accept {
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// List checkpoints, to save them where they cannot be altered.
     #[command(after_help = VERIFY_EXAMPLES)]
     Checkpoints {
         /// Begin after the checkpoint with this number.
@@ -81,8 +93,8 @@ pub(crate) struct EventChoice {
     /// Only events before this time.
     #[arg(long, value_name = "TIME", value_parser = Moment::parse)]
     pub(crate) until: Option<Moment>,
-    /// Only events of this kind. Can be repeated. docs/events.md lists the kinds.
-    #[arg(long = "kind", value_name = "KIND", value_parser = EventKind::parse)]
+    /// Only events of this type. Can be repeated. docs/events.md lists the kinds.
+    #[arg(long = "type", alias = "kind", value_name = "TYPE", value_parser = EventKind::parse)]
     pub(crate) kinds: Vec<EventKind>,
     /// Only events about this user: an id, the address of a wallet, a wallet with its chain, or `deleted:…`.
     #[arg(long, value_name = "WHO")]
@@ -135,8 +147,8 @@ impl Moment {
 const EVENT_EXAMPLES: &str = "\
 Examples:
   countersign event list --since 2h
-  countersign event list --kind sign_in --user 0x2c7536E3605D9C16a7a3D7b1898e529396a65c23
-  countersign event list --kind client_changed --kind secret_rotated --client 019abc12-… --output json
+  countersign event list --type sign_in --user 0x2c7536E3605D9C16a7a3D7b1898e529396a65c23
+  countersign event list --type client_changed --type secret_rotated --client 019abc12-… --output json
   countersign event list --follow
   countersign event show 019abc34-…
 

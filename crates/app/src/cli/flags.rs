@@ -2,7 +2,7 @@
 //!
 //! A command has flags for the settings that it uses, and its help shows them. `serve` and `check-config` use
 //! all. Before the command, every setting is accepted: a script may put the same flags in front of each. What
-//! stands after a command and is not used by it is refused, because it would have no effect.
+//! follows a command and is not used by it is refused, because it would have no effect.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
@@ -32,7 +32,7 @@ pub(super) fn with_settings(root: Command) -> Command {
         "backup" | "restore" => with(command, &[&DATABASE[..], &["secret"]].concat(), |flag| flag),
         "copy" => with(command, &["log", "log_format"], |flag| flag),
         "client" => with(command, &[&DATABASE[..], &["resources"]].concat(), |flag| flag.global(true)),
-        // What takes WHO reads addresses, and what ends access signs what clients are told.
+        // What takes WHO reads addresses, and what ends access signs the notifications for clients.
         "user" => of_people(
             command,
             &["show", "block", "unblock", "sign-out", "delete"],

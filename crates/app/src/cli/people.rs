@@ -38,7 +38,7 @@ pub(crate) enum UserCommand {
     },
     /// Keep a user out, with every wallet of theirs.
     ///
-    /// All sessions and tokens end at once, and clients that asked for it are told.
+    /// All sessions and tokens end at once, and clients that asked for it are notified.
     #[command(after_help = USER_EXAMPLES)]
     Block {
         #[command(flatten)]
@@ -58,13 +58,16 @@ pub(crate) enum UserCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// End all sessions of a user, and all tokens except those for when they are away (`offline_access`).
+    /// End all sessions and all tokens of a user.
     ///
     /// They can sign in again.
     #[command(after_help = USER_EXAMPLES)]
     SignOut {
         #[command(flatten)]
         who: WhoChoice,
+        /// Keep the tokens that apps use while the user is away (`offline_access`).
+        #[arg(long)]
+        keep_offline: bool,
         #[command(flatten)]
         output: OutputChoice,
     },
@@ -91,7 +94,7 @@ Examples:
   countersign user block eip155:1:0x2c7536E3605D9C16a7a3D7b1898e529396a65c23 --reason 'lost phone, ticket 4711'
   countersign user unblock 7b0f6c1e-…
 
-A wallet stands for the user whom it belongs to.
+A wallet means the user it belongs to.
 Exit code: 0 done, 1 refused or not found, 2 bad usage.";
 
 #[derive(Debug, Subcommand)]
@@ -121,7 +124,7 @@ pub(crate) enum WalletCommand {
     /// List the wallets that belong to users, by user.
     #[command(after_help = WALLET_EXAMPLES)]
     List {
-        /// Only wallets that are blocked themselves, also those that nobody has signed in with.
+        /// Only wallets that are blocked themselves, also those that were never used to sign in.
         #[arg(long)]
         blocked: bool,
         #[command(flatten)]
@@ -150,7 +153,7 @@ pub(crate) enum GroupCommand {
     },
     /// Create a group.
     ///
-    /// The clients that it is released to see its name; nobody but operators sees its title.
+    /// The clients that it is released to see its name; only operators see its title.
     #[command(after_help = GROUP_EXAMPLES)]
     Create {
         #[command(flatten)]
@@ -173,8 +176,8 @@ pub(crate) enum GroupCommand {
     },
     /// Put users and wallets into a group.
     ///
-    /// A user's id puts in the user, whatever wallet they sign in with. An address puts in the wallet, also before
-    /// anybody signs in with it: whoever owns it is in the group.
+    /// A user's id adds the user, no matter which wallet they sign in with. An address adds the wallet, also
+    /// before anyone signs in with it: its owner is in the group.
     #[command(after_help = GROUP_EXAMPLES)]
     Add {
         #[command(flatten)]
@@ -212,7 +215,7 @@ pub(crate) enum GroupCommand {
 /// The examples in the help of the commands about groups.
 const GROUP_EXAMPLES: &str = "\
 Examples:
-  countersign group create staff --title 'Everybody who works here'
+  countersign group create staff --title 'Everyone who works here'
   countersign group add staff 0x2c7536E3605D9C16a7a3D7b1898e529396a65c23 7b0f6c1e-…
   countersign group show staff
   countersign access set 'Photo Album' groups:staff
@@ -221,7 +224,7 @@ Exit code: 0 done, 1 refused or not found, 2 bad usage.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AccessCommand {
-    /// Show whom a client lets in, and which groups it is told.
+    /// Show who can sign in to a client, and which groups it gets.
     #[command(after_help = ACCESS_EXAMPLES)]
     Show {
         /// The client's id, or its name if no other client has it.
@@ -229,7 +232,7 @@ pub(crate) enum AccessCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Decide whom a client lets in.
+    /// Decide who can sign in to a client.
     ///
     /// It counts from the next sign-in and the next refresh on. Access tokens work until they expire.
     #[command(after_help = ACCESS_EXAMPLES)]
@@ -240,8 +243,8 @@ pub(crate) enum AccessCommand {
         /// `default_access`.
         #[arg(value_parser = new_rule)]
         rule: NewRule,
-        /// The groups that the client is told about its users: `all`, `a,b`, or `rule` for those of its rule
-        /// (which is what it is told until you say otherwise).
+        /// The groups of its users that the client gets: `all`, `a,b`, or `rule` for those of its rule (the
+        /// default).
         #[arg(long, value_name = "GROUPS", value_parser = new_release)]
         release: Option<Release>,
         #[command(flatten)]

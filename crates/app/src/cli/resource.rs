@@ -49,10 +49,10 @@ pub(crate) enum ResourceCommand {
 /// The examples in the help of `resource create`.
 const CREATE_EXAMPLES: &str = "\
 Examples:
-  countersign resource create https://api.example.com --scope photos.read='See your photos'
+  countersign resource create https://api.example.com --name 'Photo Store' --scope photos.read='See your photos'
   countersign resource create https://api.example.com \\
       --scope photos.read='See your photos' --title de:photos.read='Deine Fotos sehen' \\
-      --scope photos.admin='Change the photos of everybody' --needs photos.admin=staff
+      --scope photos.admin='Change all photos' --needs photos.admin=staff
   countersign resource create https://payroll.example.com --open-to named --scope payroll.read='See your payslips'
 
 A client asks for these scopes like for `profile`, once it registered them. People read the titles before they sign.";
@@ -72,14 +72,17 @@ A running server uses the new values from the moment the command ends.";
 pub(crate) struct DeclaredFlags {
     /// The resource: an absolute URI without a fragment. Requests must repeat it byte for byte.
     pub(crate) uri: String,
+    /// What people read before the URI when they are asked to give access to it. An empty text takes it away.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
     /// A scope, and what people read about it (repeatable). Without a title they read the name.
     #[arg(long, value_name = "NAME=TITLE")]
     pub(crate) scope: Vec<String>,
     /// The title of a scope in another language of the pages (repeatable). An empty text takes it away.
     #[arg(long, value_name = "LANG:SCOPE=TITLE")]
     pub(crate) title: Vec<String>,
-    /// The group that somebody must be in to get a scope (repeatable). The others get the rest. With one `--scope`,
-    /// the group alone is enough; `SCOPE=` takes the need away.
+    /// The group that a user must be in to get a scope (repeatable). The others get the rest. With one
+    /// `--scope`, the group alone is enough; `SCOPE=` takes the need away.
     #[arg(long, value_name = "SCOPE=GROUP")]
     pub(crate) needs: Vec<String>,
     /// Which clients can ask for it: all of them, or those that it was opened to by name. Default: `everyone`.

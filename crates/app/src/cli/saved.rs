@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use countersign_archive::Recipient;
 
 use super::OutputChoice;
-use crate::config::DatabaseUrl;
+use crate::wiring::DatabaseUrl;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BackupFlags {
@@ -21,10 +21,17 @@ pub(crate) struct BackupFlags {
 #[derive(Debug, clap::Args)]
 pub(crate) struct RestoreFlags {
     /// The file that `countersign backup` wrote.
-    pub(crate) file: PathBuf,
+    #[arg(required_unless_present = "undo")]
+    pub(crate) file: Option<PathBuf>,
     /// Remove everything that is in the database now.
     #[arg(long)]
     pub(crate) force: bool,
+    /// Restore nothing. Remove the mark of a restore or a copy that was killed, and go on with the data that were there before.
+    #[arg(long, conflicts_with_all = ["file", "force", "keep_tokens", "identity", "servers_are_stopped"])]
+    pub(crate) undo: bool,
+    /// Go on although a server was seen at a time in the future. Only if a clock was wrong and all servers are stopped.
+    #[arg(long)]
+    pub(crate) servers_are_stopped: bool,
     /// Keep sessions, codes and tokens working. Only if nothing was revoked, signed out or blocked since the backup was
     /// made.
     #[arg(long)]
@@ -39,17 +46,26 @@ pub(crate) struct RestoreFlags {
 #[derive(Debug, clap::Args)]
 pub(crate) struct CopyFlags {
     /// The database to read. It is not changed.
-    #[arg(long, value_name = "URL", value_parser = DatabaseUrl::parse)]
-    pub(crate) from: DatabaseUrl,
+    #[arg(long, value_name = "URL", value_parser = DatabaseUrl::parse, required_unless_present = "from_file")]
+    pub(crate) from: Option<DatabaseUrl>,
+    /// A file with the URL of the database to read, for a URL with a password.
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    pub(crate) from_file: Option<PathBuf>,
     /// The database to fill. It must be empty.
-    #[arg(long, value_name = "URL", value_parser = DatabaseUrl::parse)]
-    pub(crate) to: DatabaseUrl,
+    #[arg(long, value_name = "URL", value_parser = DatabaseUrl::parse, required_unless_present = "to_file")]
+    pub(crate) to: Option<DatabaseUrl>,
+    /// A file with the URL of the database to fill.
+    #[arg(long, value_name = "FILE", conflicts_with = "to")]
+    pub(crate) to_file: Option<PathBuf>,
     /// Copy although a server runs on the source. What it writes from now on is not in the copy.
     #[arg(long)]
     pub(crate) while_it_runs: bool,
     /// Remove everything that is in the target now.
     #[arg(long)]
     pub(crate) force: bool,
+    /// Go on although a server was seen at a time in the future. Only if a clock was wrong and all servers are stopped.
+    #[arg(long)]
+    pub(crate) servers_are_stopped: bool,
     #[command(flatten)]
     pub(crate) output: OutputChoice,
 }
@@ -66,6 +82,7 @@ Keep the operator's secret too, in another place: without it the signing keys in
 pub(crate) const RESTORE_EXAMPLES: &str = "\
 Examples:
   countersign restore /var/backups/countersign/2026-12-02.backup
+  countersign restore --undo
   countersign restore --identity key.txt sign-ins.backup.age --database-url postgres://…
 
-Everybody signs in again afterwards: sessions, codes and tokens from before are refused (docs/backup.md).";
+Everyone signs in again afterwards: sessions, codes and tokens from before are refused (docs/backup.md).";

@@ -5,24 +5,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use countersign_domain::admission::AccessRule;
-use countersign_domain::desk::operators::{DeskPolicy, Quorum, is_same_wallet};
+use countersign_domain::desk::operators::{DeskPolicy, Quorum};
 use countersign_domain::wallet::{AccountKind, AccountName, WalletAccount};
 use countersign_http_actix::DeskPlace;
 use countersign_ports::WalletVerifier;
 use countersign_usecases::steps::recognize_account::{RecognizeError, recognize_account};
 use time::Duration;
 
+use super::admin_name::AdminName;
 use super::reader::Reader;
 use super::settings;
-
-/// An operator's wallet as the settings name it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AdminName {
-    /// The account, by CAIP-10.
-    pub(crate) account: String,
-    /// Whether it is a key or a contract. They are two accounts, and one of them is an operator's (F-15).
-    pub(crate) kind: AccountKind,
-}
 
 /// Who the operators are, and where their desk is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +56,7 @@ pub(super) fn read(reader: &mut Reader<'_>, around: &Around<'_>) -> (Option<Desk
     for name in &names {
         match recognize(wallets.as_ref(), name) {
             Ok(account) => {
-                if !admins.iter().any(|other| is_same_wallet(other, &account)) {
+                if !admins.iter().any(|other| other.is_same(&account)) {
                     admins.push(account);
                 }
             }
@@ -79,7 +71,7 @@ pub(super) fn read(reader: &mut Reader<'_>, around: &Around<'_>) -> (Option<Desk
 
 /// What is set for a desk that does not exist.
 fn unused(reader: &Reader<'_>, quorum: Option<Quorum>, place: Option<DeskPlace>) -> Vec<String> {
-    let told = |name: &str| {
+    let named = |name: &str| {
         format!(
             "{name}: there is no desk without admins or admin_group; set one of them too, or leave it out"
         )
@@ -90,18 +82,18 @@ fn unused(reader: &Reader<'_>, quorum: Option<Quorum>, place: Option<DeskPlace>)
     ]
     .into_iter()
     .filter(|(is_given, _)| *is_given)
-    .map(|(_, name)| told(name))
+    .map(|(_, name)| named(name))
     .collect()
 }
 
 /// Finds the account that an operator's wallet is named by. The chain is part of the name, because the address
 /// alone could mean several accounts.
 fn recognize(wallets: &dyn WalletVerifier, name: &AdminName) -> Result<WalletAccount, String> {
-    let told = AccountName::read(&name.account, None).map_err(|error| error.to_string())?;
-    if told.chain.is_none() {
+    let named = AccountName::read(&name.account, None).map_err(|error| error.to_string())?;
+    if named.chain.is_none() {
         return Err("it names no chain; write it by CAIP-10, such as eip155:1:0x…".to_owned());
     }
-    let found = recognize_account(wallets, told.of_kind(Some(name.kind)));
+    let found = recognize_account(wallets, named.of_kind(Some(name.kind)));
     found.map(|found| found.account).map_err(|error| match error {
         RecognizeError::AddressUnknown => "no wallet family knows this account".to_owned(),
         RecognizeError::ChainUnknown(chains) => {
@@ -115,7 +107,7 @@ fn recognize(wallets: &dyn WalletVerifier, name: &AdminName) -> Result<WalletAcc
     })
 }
 
-/// What is valid, and lets nobody or everybody use the desk.
+/// What is valid, and lets no one or everyone use the desk.
 fn warnings(
     policy: &DeskPolicy,
     wallets: &dyn WalletVerifier,
@@ -125,7 +117,7 @@ fn warnings(
     if policy.quorum == Quorum::Two && policy.group.is_none() && policy.admins.len() < 2 {
         warnings.push(
                 "admin_quorum: 2 operators must sign a dangerous change, but only one wallet can be an operator's, \
-                 so no such change can ever be made at the desk; add a wallet of somebody else to admins, or set \
+                 so no such change can ever be made at the desk; add a wallet of another person to admins, or set \
                  admin_group"
                     .to_owned(),
             );
@@ -146,9 +138,9 @@ fn warnings(
         && groups.contains(group)
     {
         warnings.push(format!(
-                "admin_group: default_access lets in the group {group}, so whoever you let in by it is an operator \
+            "admin_group: default_access lets in the group {group}, so everyone you add to it is an operator \
                  too; use a group of its own"
-            ));
+        ));
     }
     warnings
 }

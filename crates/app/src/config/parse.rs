@@ -23,8 +23,9 @@ use time::Duration;
 use tracing_subscriber::EnvFilter;
 use url::{Host, Url};
 
-use super::desk::AdminName;
-use super::{AddressDetail, DatabaseUrl, LogFormat, RegistrationMode};
+use super::admin_name::AdminName;
+use super::{AddressDetail, LogFormat, RegistrationMode};
+use crate::wiring::DatabaseUrl;
 
 const MIN_REGISTRATION_TOKEN: usize = 16;
 
@@ -131,7 +132,7 @@ pub(super) fn forget_unused_users(text: &str) -> Result<Duration, String> {
     if text == "0" { Ok(Duration::ZERO) } else { seconds::<86_400, 31_536_000>(text) }
 }
 
-/// With less than an hour nobody could find out what happened this morning.
+/// With less than an hour no one could find out what happened this morning.
 pub(super) fn event_retention(text: &str) -> Result<Duration, String> {
     if text == "0" { Ok(Duration::ZERO) } else { seconds::<3_600, 315_360_000>(text) }
 }
@@ -177,6 +178,11 @@ pub(super) fn connections(text: &str) -> Result<usize, String> {
     usize::try_from(count).map_err(|_| "too large".to_owned())
 }
 
+pub(super) fn wallets(text: &str) -> Result<u32, String> {
+    let count = whole_number(text, 1, 1_000)?;
+    u32::try_from(count).map_err(|_| "too large".to_owned())
+}
+
 fn whole_number(text: &str, least: i64, most: i64) -> Result<i64, String> {
     let number: i64 = text.parse().map_err(|_| "not a whole number".to_owned())?;
     if number < least {
@@ -198,7 +204,7 @@ pub(super) fn on_or_off(text: &str) -> Result<bool, String> {
 
 pub(super) fn assertion_audience(text: &str) -> Result<AssertionAudience, String> {
     let mut all = AssertionAudience::ALL.into_iter();
-    all.find(|audience| audience.name() == text).ok_or_else(|| "neither issuer nor endpoint".to_owned())
+    all.find(|audience| audience.name() == text).ok_or_else(|| "not issuer, documents or endpoint".to_owned())
 }
 
 /// Whether each one can be a resource is checked later, together with the public URL.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::Mistake;
 use super::settings::{self, Preset, Setting, Spec};
 use super::sources::{Origin, Sources};
-use crate::private_file;
+use crate::failure::Mistake;
+use crate::files::private_file;
 
 /// A setting as `check-config` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]

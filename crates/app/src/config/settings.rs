@@ -17,7 +17,8 @@ use ipnet::IpNet;
 use time::Duration;
 
 pub(crate) use super::spec::{Preset, Privacy, Setting, Spec};
-use super::{DatabaseUrl, RegistrationMode, parse};
+use super::{RegistrationMode, parse};
+use crate::wiring::DatabaseUrl;
 
 mod administering;
 mod watching;
@@ -35,7 +36,7 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without this, `countersign.toml` in the working directory, if it exists";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 48] = [
+pub(crate) static ALL: [&Spec; 49] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -53,6 +54,7 @@ pub(crate) static ALL: [&Spec; 48] = [
     &REFRESH_GRACE.spec,
     &KEY_ROTATION.spec,
     &FORGET_UNUSED_USERS.spec,
+    &WALLETS_PER_USER.spec,
     &RATE_LIMIT.spec,
     &TRUSTED_PROXIES.spec,
     &CONNECTIONS_PER_ADDRESS.spec,
@@ -203,7 +205,7 @@ pub(crate) static DEFAULT_ACCESS: Setting<AccessRule> = Setting {
         file_key: None,
         doc: "Who can sign in to a client that has no rule of its own: `everyone`, `nobody`, or members of one \
               of the groups in `groups:staff,friends`. `countersign access set` gives a client a rule of its own. \
-              Whoever is blocked never comes in.",
+              Blocked people never get in.",
         takes: "everyone, nobody, or groups: and the names of groups with commas between them",
         preset: Preset::Text("everyone"),
         privacy: Privacy::Public,
@@ -215,8 +217,8 @@ pub(crate) static CONTACT: Setting<Contact> = Setting {
     spec: Spec {
         name: "contact",
         file_key: None,
-        doc: "Whom people can ask who are not let in: a mail address, or the https address of a page. Everyone \
-              who signs in can see it.",
+        doc: "Where people who are turned away can ask: a mail address, or the https address of a page. \
+              Everyone who signs in can see it.",
         takes: "a mail address such as help@example.com, or an https address",
         preset: Preset::Absent("none"),
         privacy: Privacy::Public,
@@ -306,6 +308,19 @@ pub(crate) static FORGET_UNUSED_USERS: Setting<Duration> = lifetime(
     "604800",
     parse::forget_unused_users,
 );
+
+pub(crate) static WALLETS_PER_USER: Setting<u32> = Setting {
+    spec: Spec {
+        name: "wallets_per_user",
+        file_key: None,
+        doc: "How many wallets one user can have. A user who has this many must unlink one before they link \
+              another. A user who has more already keeps them. Each sign-in looks at all wallets of the user.",
+        takes: "a number, 1 to 1000",
+        preset: Preset::Text("20"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::wallets,
+};
 
 pub(crate) static RATE_LIMIT: Setting<bool> = Setting {
     spec: Spec {
@@ -466,7 +481,7 @@ pub(crate) static CLIENT_DOCUMENTS: Setting<bool> = Setting {
     spec: Spec {
         name: "client_documents",
         file_key: None,
-        doc: "Whether applications that nobody registered may send people here. Their `client_id` is the \
+        doc: "Whether applications that are not registered may send people here. Their `client_id` is the \
               https address of a document that describes them, and this server fetches it (docs/mcp.md). \
               People see who is responsible for that document, and nothing is stored before they sign. MCP \
               clients need it.",
@@ -482,12 +497,13 @@ pub(crate) static ASSERTION_AUDIENCE: Setting<AssertionAudience> = Setting {
         name: "assertion_audience",
         file_key: None,
         doc: "What clients that authenticate with a signed assertion (`private_key_jwt`) must put into \
-              `aud`: this server's issuer, or, with `endpoint`, the issuer or the address of its token \
-              endpoint. With `issuer` alone, a server that lies about its endpoints cannot use here what was \
-              signed for it (docs/adr/0037-assertions-are-for-the-issuer.md). Use `endpoint` for clients \
+              `aud`. With `issuer`, it is this server's issuer: then a server that lies about its endpoints \
+              cannot use here what was signed for it (docs/adr/0037-assertions-are-for-the-issuer.md). With \
+              `documents`, clients that a document describes may also name the address of the token \
+              endpoint, because you cannot change them. With `endpoint`, all clients may. Use it for clients \
               that cannot be changed, and only until they can be.",
-        takes: "issuer or endpoint",
-        preset: Preset::Text("issuer"),
+        takes: "issuer, documents or endpoint",
+        preset: Preset::Text("documents"),
         privacy: Privacy::Public,
     },
     parse: parse::assertion_audience,

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 
-use super::Mistake;
 use super::settings::{self, Spec};
-use crate::private_file;
-use crate::throw_away::Trial;
+use crate::config::throw_away::Trial;
+use crate::failure::Mistake;
+use crate::files::private_file;
 
 /// The settings file that is read when none is named.
 const DEFAULT_FILE: &str = "countersign.toml";
@@ -163,7 +163,7 @@ fn read(path: &Path) -> io::Result<(String, u32)> {
     Ok((text, mode))
 }
 
-/// Settings that nobody chooses for a trial: it has its own, and deletes them at the end.
+/// Settings that cannot be chosen for a trial: it has its own, and deletes them at the end.
 const OF_A_TRIAL: [&str; 4] = ["database_url", "database_url_file", "secret", "secret_file"];
 
 type Texts = BTreeMap<&'static str, String>;

@@ -4,23 +4,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_adapters_crypto::JosekitSigner;
-use countersign_metrics::{PushFigures, SecretFigures, Source, WriterFigures};
+use countersign_metrics::{PushFigures, SealFigures, SecretFigures, Source, WriterFigures};
 use countersign_ports::Clock;
 use countersign_usecases::context::clients::{Clients, UseCounts};
+use countersign_usecases::events::waiting_events::SealWatch;
 
-use crate::event_pusher::PushCounts;
+use crate::upkeep::event_pusher::PushCounts;
 use crate::wiring::ReadWriter;
 
 /// The keys, the clients and the storage, as the metrics report them.
-pub(super) struct Known {
+pub(super) struct KnownFigures {
     pub(super) signer: Arc<JosekitSigner>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) clients: Clients,
     pub(super) pushed: Arc<PushCounts>,
+    pub(super) seals: Arc<SealWatch>,
     pub(super) writer: Option<ReadWriter>,
 }
 
-impl Source for Known {
+impl Source for KnownFigures {
     fn signing_key_ages(&self) -> Vec<(&'static str, Duration)> {
         let now = self.clock.now();
         let since = self.signer.active_since().into_iter();
@@ -36,6 +38,12 @@ impl Source for Known {
 
     fn pushes(&self) -> PushFigures {
         self.pushed.figures()
+    }
+
+    fn seals(&self) -> SealFigures {
+        let unsealed = self.seals.last();
+        let unsealable = u64::try_from(unsealed.unsealable.len()).unwrap_or(u64::MAX);
+        SealFigures { waited: unsealed.waited, unsealable }
     }
 
     fn writer(&self) -> Option<WriterFigures> {

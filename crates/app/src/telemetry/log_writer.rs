@@ -1,4 +1,4 @@
-//! Writes the log from a thread of its own, so that a full disk or a pipe that nobody reads costs log lines
+//! Writes the log from a thread of its own, so that a full disk or a pipe without a reader costs log lines
 //! and never requests (D-11).
 //!
 //! Lines that wait are written together. After each write the thread sleeps briefly, because on a busy server
@@ -39,7 +39,7 @@ enum Message {
 }
 
 /// One event, sent in one piece once the layer has finished it.
-pub(crate) struct Line<'a> {
+pub(crate) struct LogLine<'a> {
     writer: &'a LogWriter,
     bytes: Vec<u8>,
 }
@@ -65,14 +65,14 @@ impl LogWriter {
 }
 
 impl<'a> MakeWriter<'a> for LogWriter {
-    type Writer = Line<'a>;
+    type Writer = LogLine<'a>;
 
     fn make_writer(&'a self) -> Self::Writer {
-        Line { writer: self, bytes: Vec::new() }
+        LogLine { writer: self, bytes: Vec::new() }
     }
 }
 
-impl Write for Line<'_> {
+impl Write for LogLine<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -83,7 +83,7 @@ impl Write for Line<'_> {
     }
 }
 
-impl Drop for Line<'_> {
+impl Drop for LogLine<'_> {
     fn drop(&mut self) {
         self.writer.send(on_one_line(std::mem::take(&mut self.bytes)));
     }
@@ -93,15 +93,15 @@ impl Drop for Flush {
     fn drop(&mut self) {
         let (answer, answered) = sync_channel(0);
         if self.0.try_send(Message::Flush(answer)).is_ok() {
-            // Disconnected: everything is written. Timed out: nobody reads the log, and the process may end
+            // Disconnected: everything is written. Timed out: the log has no reader, and the process may end
             // all the same.
             let _: Result<(), RecvTimeoutError> = answered.recv_timeout(PATIENCE);
         }
     }
 }
 
-/// An event of the text format can hold text from elsewhere, such as another server's error. A line break in it
-/// would begin a line that nobody logged, so all but the last are escaped.
+/// An event of the text format can hold text from elsewhere, such as another server's error. A line break in
+/// it would begin a line that was never logged, so all but the last are escaped.
 fn on_one_line(event: Vec<u8>) -> Vec<u8> {
     let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let text = event.strip_suffix(b"\n").unwrap_or(&event);

@@ -10,8 +10,7 @@ use countersign_adapters_postgres::{
 use countersign_ports::{ArchiveError, ArchiveSource, ArchiveTarget};
 use tokio::task::spawn_blocking;
 
-use super::{DatabaseUrl, Examination, Found, OpenError, OpenStorage, StorageScheme};
-use crate::doctor;
+use super::{DatabaseUrl, Examination, Found, OpenError, OpenStorage, StorageScheme, findings};
 
 /// PostgreSQL, with the URLs of libpq.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +46,7 @@ impl StorageScheme for PostgresScheme {
         let url = url.expose().to_owned();
         let examined = spawn_blocking(move || postgres::examine(&url)).await;
         let examined = examined.map_err(|error| OpenError::Unusable(Box::new(error)))?.map_err(open_error)?;
-        Ok(doctor::postgres::examination(&examined))
+        Ok(findings::postgres::examination(&examined))
     }
 
     async fn open(&self, url: &DatabaseUrl) -> Result<OpenStorage, OpenError> {
@@ -55,7 +54,10 @@ impl StorageScheme for PostgresScheme {
         let opened = spawn_blocking(move || PgStorage::connect(&url, PgOptions::default())).await;
         let storage = opened.map_err(|error| OpenError::Unusable(Box::new(error)))?.map_err(open_error)?;
         let migrated = storage.migrated().to_vec();
-        Ok(OpenStorage { storage: Arc::new(storage), writer: None, closing: None, migrated })
+        let closed = storage.clone();
+        let closing =
+            Box::new(move || -> super::ClosingFuture { Box::pin(async move { closed.shutdown().await }) });
+        Ok(OpenStorage { storage: Arc::new(storage), writer: None, closing: Some(closing), migrated })
     }
 
     async fn migrate(&self, url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
@@ -74,7 +76,18 @@ impl StorageScheme for PostgresScheme {
 }
 
 fn open_error(error: MigrateError) -> OpenError {
+    // libpq and diesel pass on what the server says, and no codes.
+    let said = crate::failure::chain(&error);
+    if said.contains("permission denied for") {
+        return OpenError::NotPermitted(Box::new(error));
+    }
     match error {
+        MigrateError::Connect(ConnectError::Refused(_))
+            if said.contains("\" does not exist") && said.contains("database \"") =>
+        {
+            OpenError::NoSuchDatabase(Box::new(error))
+        }
+        MigrateError::Unfinished { .. } => OpenError::Unfinished(Box::new(error)),
         MigrateError::Connect(ConnectError::Refused(_)) | MigrateError::Lock(_) | MigrateError::Broken(_) => {
             OpenError::Unavailable(Box::new(error))
         }
@@ -85,7 +98,6 @@ fn open_error(error: MigrateError) -> OpenError {
             | ConnectError::UnsafeDefaults,
         )
         | MigrateError::Failed(_)
-        | MigrateError::Unfinished { .. }
         | MigrateError::NotPermitted(_)
         | MigrateError::Threads(_) => OpenError::Unusable(Box::new(error)),
     }

@@ -12,9 +12,8 @@ use countersign_metrics::WriterFigures;
 use countersign_ports::{ArchiveError, ArchiveSource, ArchiveTarget};
 use tokio::task::spawn_blocking;
 
-use super::{DatabaseUrl, Examination, Found, OpenError, OpenStorage, StorageScheme};
-use crate::doctor;
-use crate::file_system;
+use super::{DatabaseUrl, Examination, Found, OpenError, OpenStorage, StorageScheme, findings};
+use crate::files::file_system;
 
 /// SQLite in one file. `sqlite://data/a.db` is relative to the working directory; `sqlite:///data/a.db` is an
 /// absolute path.
@@ -74,7 +73,7 @@ impl StorageScheme for SqliteScheme {
         let path = PathBuf::from(url.rest());
         let at = path.clone();
         let examined = spawn_blocking(move || sqlite::examine(&at)).await;
-        Ok(doctor::sqlite::examination(&path, &examined.map_err(unusable)?.map_err(unusable)?))
+        Ok(findings::sqlite::examination(&path, &examined.map_err(unusable)?.map_err(unusable)?))
     }
 
     async fn has_keys(&self, url: &DatabaseUrl) -> Result<bool, OpenError> {
@@ -86,7 +85,7 @@ impl StorageScheme for SqliteScheme {
     async fn open(&self, url: &DatabaseUrl) -> Result<OpenStorage, OpenError> {
         let path = PathBuf::from(url.rest());
         let opened = spawn_blocking(move || SqliteStorage::open(&path, SqliteOptions::default())).await;
-        let storage = Arc::new(opened.map_err(unusable)?.map_err(unusable)?);
+        let storage = Arc::new(opened.map_err(unusable)?.map_err(open_error)?);
         let closed = Arc::clone(&storage);
         // The metrics must not keep the database open, so they hold a weak reference.
         let known = Arc::downgrade(&storage);
@@ -153,16 +152,22 @@ fn replaceable(path: &Path) -> Option<String> {
     })
 }
 
-/// In a folder with this bit, nobody can remove or rename the files of others.
+/// In a folder with this bit, users cannot remove or rename the files of others.
 const STICKY: u32 = 0o1000;
 
-/// What everybody may do, and writing by the group. A group may read: that is how backups are made.
+/// What everyone may do, and writing by the group. A group may read: that is how backups are made.
 const OTHERS: u32 = 0o027;
 
 fn figures(storage: &SqliteStorage) -> WriterFigures {
     let WriteStats { commits, commands, largest_batch, failures } = storage.write_stats();
     let waiting = u64::try_from(storage.waiting_writes()).unwrap_or(u64::MAX);
     WriterFigures { commits, commands, largest_batch, failures, waiting }
+}
+
+fn open_error(error: sqlite::OpenError) -> OpenError {
+    let is_unfinished = matches!(error, sqlite::OpenError::Migrate(sqlite::MigrateError::Unfinished { .. }));
+    let error = Box::new(error);
+    if is_unfinished { OpenError::Unfinished(error) } else { OpenError::Unusable(error) }
 }
 
 fn unusable(error: impl std::error::Error + Send + Sync + 'static) -> OpenError {

@@ -71,9 +71,11 @@ fn registration(client: &Value) -> Value {
         "access",
         "rule",
         "release",
+        "secret_mark",
     ] {
         client.as_object_mut().unwrap().remove(name);
     }
+    client.as_object_mut().unwrap().retain(|_, value| *value != json!([]));
     client
 }
 
@@ -254,7 +256,7 @@ fn every_field_that_can_be_cleared_goes_back_to_its_default() {
     let defaults = json!({
         "client_name": "Photo Album",
         "redirect_uris": ["https://photos.example/cb"],
-        "scope": "profile",
+        "scope": "openid profile offline_access",
         "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
         "token_endpoint_auth_method": "private_key_jwt",
@@ -319,7 +321,7 @@ fn an_update_that_breaks_a_rule_changes_nothing() {
     assert!(told.starts_with("countersign: redirect_uris[0]: "), "{told}");
     assert!(update(&["--name", "a\u{202e}b"]).starts_with("countersign: client_name must not hold "));
     assert!(update(&["--public"]).contains("cannot change between a secret, keys and none"));
-    assert!(update(&["--application-type", "tv"]).contains("application_type must be web or native"));
+    assert!(update(&["--application-type", "tv"]).contains("[possible values: web, native]"));
     assert!(
         update(&["--clear", "logo_uri", "--logo-uri", "https://a.example/"]).contains("exclude each other")
     );
@@ -382,7 +384,7 @@ fn a_file_opens_nothing_chooses_no_secret_and_people_hear_what_is_ignored() {
     let ended = place.run_with(&create, &settings);
     let created: Value = serde_json::from_str(&ended.out).unwrap_or_else(|_| panic!("{ended:?}"));
     assert!(
-        created.get("resources").is_none() && created["client_secret"] != "a secret of my own",
+        created["resources"] == json!([]) && created["client_secret"] != "a secret of my own",
         "{created}"
     );
     for told in [
@@ -427,4 +429,43 @@ fn authorize(server: &Server, client_id: &str, redirect_uri: &str) -> u16 {
     let mut answer = String::new();
     connection.read_to_string(&mut answer).unwrap();
     answer.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+/// What `--output env` prints is all that a `.env` file should have: no table, no note, no registration token.
+#[test]
+fn a_new_client_is_printed_as_the_lines_of_an_env_file() {
+    let place = place();
+    let env = |arguments: &[&str]| {
+        let begin = ["client", "create", "--name=Shop", "--output=env"];
+        let ended = place.run(&[&begin[..], arguments].concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let lines = ended.out.lines().map(|line| line.split_once('=').unwrap());
+        lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect::<Vec<_>>()
+    };
+    let names = |lines: &[(String, String)]| lines.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let web = env(&["--redirect-uri=http://localhost:3000/callback"]);
+    assert_eq!(names(&web), ["ISSUER", "CLIENT_ID", "CLIENT_SECRET", "APP_URL"]);
+    assert_eq!((&*web[0].1, &*web[3].1), ("http://localhost:8080", "http://localhost:3000"));
+    assert_eq!(show(&place, &web[1].1)["client_name"], "Shop");
+    let app = env(&["--public", "--redirect-uri=com.example.shop:/cb"]);
+    assert_eq!(names(&app), ["ISSUER", "CLIENT_ID"], "no secret, and no address");
+    let known = env(&["--for=next-auth", "--url=http://localhost:3000"]);
+    assert!(names(&known).contains(&"NEXTAUTH_URL".to_owned()), "its own variables: {known:?}");
+    let other = env(&["--for=grafana", "--url=https://grafana.example"]);
+    assert_eq!(
+        names(&other),
+        ["ISSUER", "CLIENT_ID", "CLIENT_SECRET", "APP_URL"],
+        "its settings are not variables"
+    );
+}
+
+/// A trial server shows what the client received; no other server has such a page.
+#[test]
+fn what_is_shown_of_a_client_leads_to_what_it_received() {
+    let place = place();
+    let client = create(&place, &[]);
+    let line = format!("http://localhost:8080/playground/received?client_id={}", id(&client));
+    assert!(place.run(&["client", "show", id(&client)]).out.contains(&line));
+    let public = ["client", "show", id(&client), "--public-url=https://auth.example.com"];
+    assert!(!place.run(&public).out.contains("/playground/received"));
 }

@@ -11,6 +11,7 @@ use crate::place::Place;
 
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const CREATE: &str = "countersign client create ";
+const CLIENTS: &str = "docs/clients";
 const DECLARE: &str = "countersign resource create ";
 
 /// What the documentation tells the operator to declare.
@@ -49,7 +50,8 @@ fn commands(page: &str, begin: &str) -> Vec<String> {
 
 /// Runs a command as a shell does, and returns the client that it registers, instead of writing it to a file.
 fn run(place: &Place, command: &str) -> Value {
-    let command = command.split(" > ").next().unwrap().replace("--output json", "");
+    let command =
+        command.split(" > ").next().unwrap().replace("--output json", "").replace("--output env", "");
     let binary = Path::new(env!("CARGO_BIN_EXE_countersign"));
     let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let mut shell = Command::new("sh");
@@ -63,10 +65,15 @@ fn run(place: &Place, command: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// The documents in a folder.
+fn pages_in(folder: &str) -> Vec<PathBuf> {
+    let docs = fs::read_dir(format!("{PROJECT}/{folder}")).unwrap().map(|entry| entry.unwrap().path());
+    docs.filter(|path| path.extension().is_some_and(|end| end == "md")).collect()
+}
+
 fn pages() -> Vec<PathBuf> {
-    let docs = fs::read_dir(format!("{PROJECT}/docs")).unwrap().map(|entry| entry.unwrap().path());
-    let pages = docs.filter(|path| path.extension().is_some_and(|end| end == "md"));
-    pages.chain([PathBuf::from(format!("{PROJECT}/README.md"))]).collect()
+    let readme = PathBuf::from(format!("{PROJECT}/README.md"));
+    [pages_in("docs"), pages_in(CLIENTS), vec![readme]].concat()
 }
 
 #[test]
@@ -84,11 +91,20 @@ fn every_documented_command_registers_a_client() {
 }
 
 #[test]
+fn the_index_of_clients_leads_to_every_page() {
+    let index = fs::read_to_string(format!("{PROJECT}/docs/clients.md")).unwrap();
+    for page in pages_in(CLIENTS) {
+        let name = page.file_name().unwrap().to_str().unwrap();
+        assert!(index.contains(&format!("](clients/{name})")), "docs/clients.md does not lead to {name}");
+    }
+}
+
+#[test]
 fn the_examples_in_the_help_register_a_client() {
     let place = place();
     let help = place.run(&["client", "create", "--help"]).out.replace("\\\n", "");
     let examples: Vec<_> = help.lines().map(str::trim).filter(|line| line.starts_with(CREATE)).collect();
-    assert_eq!(examples.len(), 4, "{help}");
+    assert_eq!(examples.len(), 5, "{help}");
     for example in examples {
         run(&place, example);
     }
@@ -113,9 +129,10 @@ fn asked(code: &str) -> Vec<&str> {
 #[test]
 fn every_example_stands_below_the_command_that_registers_its_client() {
     let place = place();
-    let page = fs::read_to_string(format!("{PROJECT}/docs/clients.md")).unwrap();
-    let sections: Vec<_> = page.split("\n### ").skip(1).collect();
-    assert!(sections.len() > 20);
+    let pages = pages_in(CLIENTS).into_iter().map(|path| fs::read_to_string(path).unwrap());
+    let pages: Vec<_> = pages.collect();
+    let sections: Vec<_> = pages.iter().flat_map(|page| page.split("\n### ").skip(1)).collect();
+    assert!(sections.len() > 30, "{}", sections.len());
     let mut asks = 0;
     for section in sections {
         let (title, section) = section.split_once('\n').unwrap();

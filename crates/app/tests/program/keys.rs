@@ -49,11 +49,14 @@ fn a_rotation_announces_the_next_keys_once() {
     let place = place_with_keys();
     let before = list(&place);
     let one = place.json(&["key", "rotate", "--algorithm", "EdDSA", "--output", "json"]);
-    assert_eq!(in_state(one.as_array().unwrap(), "next").len(), 1);
+    assert_eq!(in_state(one.as_array().unwrap(), "announced").len(), 1);
     let rotated = place.run(&["key", "rotate"]);
     assert_eq!(rotated.code, 0, "{}", rotated.err);
     let keys = list(&place);
-    assert_eq!((in_state(&keys, "active"), in_state(&keys, "next").len()), (in_state(&before, "active"), 3));
+    assert_eq!(
+        (in_state(&keys, "active"), in_state(&keys, "announced").len()),
+        (in_state(&before, "active"), 3)
+    );
     let again = place.run(&["key", "rotate"]);
     assert_eq!(
         (again.code, again.told()),
@@ -78,7 +81,7 @@ fn an_emergency_gives_all_other_keys_up_at_once() {
     assert_eq!(place.run(&["key", "rotate", "--now"]).code, 0);
     let keys = list(&place);
     assert_eq!((in_state(&keys, "active").len(), in_state(&keys, "withdrawn").len()), (3, 7));
-    assert!(in_state(&keys, "next").is_empty());
+    assert!(in_state(&keys, "announced").is_empty());
     let old: Vec<_> = before.iter().map(|key| key["kid"].as_str().unwrap().to_owned()).collect();
     assert!(in_state(&keys, "active").iter().all(|kid| !old.contains(kid)));
 }
@@ -87,19 +90,19 @@ fn an_emergency_gives_all_other_keys_up_at_once() {
 fn a_key_is_given_up_unless_it_is_the_only_one_that_can_sign() {
     let place = place_with_keys();
     let first = in_state(&list(&place), "active");
-    let only = place.run(&["key", "retire", &first[0]]);
+    let only = place.run(&["key", "withdraw", &first[0]]);
     assert_eq!(only.code, 1);
     assert!(only.err.contains("is the only one that can sign with RS256"), "{}", only.err);
     assert!(only.err.contains("countersign key rotate --now --algorithm RS256"), "{}", only.err);
     assert_eq!(place.run(&["key", "rotate", "--algorithm", "RS256"]).code, 0);
-    let retired = place.run(&["key", "retire", &first[0]]);
-    assert_eq!((retired.code, retired.out), (0, format!("withdrew {}\n", first[0])));
+    let withdrawn = place.run(&["key", "withdraw", &first[0]]);
+    assert_eq!((withdrawn.code, withdrawn.out), (0, format!("withdrew {}\n", first[0])));
     let keys = list(&place);
     assert_eq!(in_state(&keys, "withdrawn"), first[..1]);
     assert_eq!(in_state(&keys, "active").len(), 3, "the next one signs at once");
-    let again = place.run(&["key", "retire", &first[0]]);
+    let again = place.run(&["key", "withdraw", &first[0]]);
     assert_eq!(again.told(), format!("countersign: the key {} is already withdrawn\n", first[0]));
-    let unknown = place.run(&["key", "retire", "-nobody"]);
+    let unknown = place.run(&["key", "withdraw", "-nobody"]);
     assert_eq!((unknown.code, unknown.told()), (1, "countersign: no signing key has the id -nobody\n"));
 }
 

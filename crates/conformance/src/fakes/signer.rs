@@ -3,18 +3,24 @@
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use countersign_domain::checkpoint::{Checkpoint, Digest256};
+use countersign_domain::checkpoint::{Checkpoint, CheckpointClaims, Digest256, RecordKey, SignedCheckpoint};
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{SessionId, TokenId, UserId};
 use countersign_domain::id_token::{ACR, AMR, IdTokenClaims, IdTokenRead, LogoutClaims};
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::token::{AccessClaims, AccessTokenRead};
-use countersign_ports::{CheckpointRead, PublicKeys, SecurityEventClaims, SignerError, TokenSigner};
+use countersign_ports::{
+    CheckpointProof, CheckpointRead, PublicKeys, RecordReader, SecurityEventClaims, SignerError, TokenSigner,
+};
 use serde_json::{Value, json};
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use super::keccak;
+use crate::fixtures::RECORD_KEY;
+
+/// The `typ` of checkpoints.
+const CHECKPOINT: &str = "countersign-checkpoint+jwt";
 
 /// Makes tokens that look real. The payload can be read; the signature is a hash that anyone can compute.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,6 +57,33 @@ impl FakeSigner {
     }
 }
 
+impl FakeSigner {
+    /// A checkpoint as builds signed it before there were MACs. With a `kid`, by a key that is gone or was never ours.
+    pub fn old_checkpoint(checkpoint: &Checkpoint, kid: Option<&str>) -> String {
+        let payload = checkpoint_payload(&CheckpointClaims::of(checkpoint.clone()));
+        match kid {
+            None => Self::sign(CHECKPOINT, SigningAlgorithm::Es256, &payload),
+            Some(kid) => {
+                let header = json!({ "typ": CHECKPOINT, "alg": SigningAlgorithm::Es256.name(), "kid": kid });
+                let [header, payload] =
+                    [header, payload].map(|value| URL_SAFE_NO_PAD.encode(value.to_string()));
+                format!("{header}.{payload}.AAAA")
+            }
+        }
+    }
+}
+
+/// The secret is that of the fixtures.
+impl RecordReader for FakeSigner {
+    fn read(&mut self, jws: &str) -> Option<CheckpointRead> {
+        self.read_checkpoint(jws, &RECORD_KEY)
+    }
+
+    fn record_key(&self) -> Option<&RecordKey> {
+        Some(&RECORD_KEY)
+    }
+}
+
 #[async_trait]
 impl TokenSigner for FakeSigner {
     async fn sign_access_token(&self, claims: &AccessClaims) -> Result<String, SignerError> {
@@ -73,17 +106,47 @@ impl TokenSigner for FakeSigner {
         Ok(Self::sign("logout+jwt", algorithm, &logout_payload(claims)))
     }
 
-    async fn sign_checkpoint(&self, checkpoint: &Checkpoint) -> Result<String, SignerError> {
-        Ok(Self::sign("countersign-checkpoint+jwt", SigningAlgorithm::Es256, &checkpoint_payload(checkpoint)))
+    async fn sign_checkpoint(
+        &self,
+        claims: &CheckpointClaims,
+        _: Option<&SignedCheckpoint>,
+        key: &RecordKey,
+    ) -> Result<String, SignerError> {
+        let mut payload = checkpoint_payload(claims);
+        let said = format!("{}.{payload}", Self::header(CHECKPOINT, SigningAlgorithm::Es256));
+        payload["mac"] = key.mac(said.as_bytes()).to_string().into();
+        Ok(Self::sign(CHECKPOINT, SigningAlgorithm::Es256, &payload))
     }
 
     async fn sign_security_event(&self, claims: &SecurityEventClaims) -> Result<String, SignerError> {
         Ok(Self::sign("secevent+jwt", SigningAlgorithm::Es256, &security_event_payload(claims)))
     }
 
-    fn read_checkpoint(&self, jws: &str) -> Option<CheckpointRead> {
-        let payload = Self::read("countersign-checkpoint+jwt", SigningAlgorithm::Es256, jws)?;
-        Some(CheckpointRead::Verified(Checkpoint {
+    fn read_checkpoint(&self, jws: &str, key: &RecordKey) -> Option<CheckpointRead> {
+        let (header, rest) = jws.split_once('.')?;
+        let signed = Self::read(CHECKPOINT, SigningAlgorithm::Es256, jws);
+        let is_named_as_ours = header == Self::header(CHECKPOINT, SigningAlgorithm::Es256);
+        let (mut payload, proof) = match signed {
+            Some(payload) => (payload, CheckpointProof::PublishedKey),
+            None if is_named_as_ours => return None,
+            None => {
+                let payload = URL_SAFE_NO_PAD.decode(rest.split_once('.')?.0).ok()?;
+                (serde_json::from_slice(&payload).ok()?, CheckpointProof::Nothing)
+            }
+        };
+        let named: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
+        let mac = payload.as_object_mut()?.remove("mac");
+        let proof = match &mac {
+            None => proof,
+            Some(mac) => {
+                let mac = Digest256::parse(mac.as_str()?)?;
+                if !key.admits(format!("{header}.{payload}").as_bytes(), &mac) {
+                    return None;
+                }
+                CheckpointProof::Secret
+            }
+        };
+        let checkpoint = Checkpoint {
             number: payload["checkpoint"].as_u64()?,
             sealed_at: OffsetDateTime::from_unix_timestamp(payload["iat"].as_i64()?).ok()?,
             first: payload["first"].as_u64()?,
@@ -91,7 +154,13 @@ impl TokenSigner for FakeSigner {
             root: Digest256::parse(payload["root"].as_str()?)?,
             previous: Digest256::parse(payload["previous"].as_str()?)?,
             kept_from: payload["kept_from"].as_u64()?,
-        }))
+        };
+        let says = CheckpointClaims {
+            checkpoint,
+            retention: payload["retention"].as_i64().map(Duration::seconds),
+            accepted_by: payload["accepted_by"].as_str().map(str::to_owned),
+        };
+        Some(CheckpointRead { says, kid: named["kid"].as_str()?.to_owned(), has_mac: mac.is_some(), proof })
     }
 
     fn read_access_token(&self, token: &str) -> Option<AccessTokenRead> {
@@ -206,9 +275,10 @@ pub(crate) fn logout_payload(claims: &LogoutClaims) -> Value {
     }))
 }
 
-/// What a checkpoint says.
-pub(crate) fn checkpoint_payload(checkpoint: &Checkpoint) -> Value {
-    json!({
+/// What a checkpoint says, besides its MAC and the key that it names.
+pub(crate) fn checkpoint_payload(claims: &CheckpointClaims) -> Value {
+    let checkpoint = &claims.checkpoint;
+    without_nulls(json!({
         "checkpoint": checkpoint.number,
         "iat": checkpoint.sealed_at.unix_timestamp(),
         "first": checkpoint.first,
@@ -216,10 +286,11 @@ pub(crate) fn checkpoint_payload(checkpoint: &Checkpoint) -> Value {
         "root": checkpoint.root.to_string(),
         "previous": checkpoint.previous.to_string(),
         "kept_from": checkpoint.kept_from,
-    })
+        "retention": claims.retention.map(Duration::whole_seconds),
+        "accepted_by": claims.accepted_by,
+    }))
 }
 
-/// The claims of RFC 8417 section 2.2.
 pub(crate) fn security_event_payload(claims: &SecurityEventClaims) -> Value {
     let subject = claims.subject;
     let details: Value = serde_json::from_str(&claims.details).unwrap_or_default();

@@ -8,10 +8,11 @@ use countersign_domain::email::UserEmail;
 use countersign_domain::grant::{Holder, RevocationReason};
 use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::particulars::Particulars;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    Account, AccountStore, ConfirmEmail, DeleteAccount, EmailConfirmed, EmailPut, PutEmail, RevokeConsent,
-    SharedAddress, StoreError,
+    Account, AccountStore, ConfirmEmail, DeleteAccount, EmailConfirmed, EmailPut, ForgetEventsOf,
+    LeftToForget, PutEmail, RevokeConsent, SharedAddress, StoreError,
 };
 
 use super::{MemoryStorage, Revocation, Tables};
@@ -44,7 +45,7 @@ impl AccountStore for MemoryStorage {
         tables.consents.retain(|(of, at, _), _| (*of, *at) != (command.user, command.client));
         let is_revoked = tables.consents.len() < before;
         if is_revoked {
-            tables.record_about(command.event, command.user);
+            tables.record_about(command.event, command.user)?;
         }
         Ok(is_revoked)
     }
@@ -100,7 +101,7 @@ impl AccountStore for MemoryStorage {
             email.verified_at = Some(command.now);
             email.confirmation = None;
         }
-        tables.record_about(command.event, command.user);
+        tables.record_about(command.event, command.user)?;
         Ok(EmailConfirmed::Confirmed)
     }
 
@@ -109,19 +110,21 @@ impl AccountStore for MemoryStorage {
     }
 
     async fn delete_account(&self, command: DeleteAccount) -> Result<bool, StoreError> {
-        let DeleteAccount { user, now, pseudonym, event } = command;
+        let DeleteAccount { user, now, pseudonym, hiding, event } = command;
         let mut tables = self.tables_for(event.as_deref())?;
-        tables.block_wallets_instead(user);
+        let kept_out = tables.block_wallets_instead(user);
         let Tables { users, untold, wallets, grants, consents, sessions, emails, group_users, .. } =
             &mut *tables;
         wallets.retain(|_, wallet| wallet.user != user);
         let revocation = Revocation { at: now, reason: RevocationReason::AccountDeleted };
         for row in grants.values_mut().filter(|row| row.grant.holder.user() == Some(user)) {
-            if row.revoke(revocation) {
-                let [family, chain, address] = [String::new(), String::new(), String::new()];
-                row.grant.holder = Holder::Person { user, account: WalletAccount { family, chain, address } };
-                row.grant.nonce = None;
-            }
+            row.revoke(revocation);
+            let [family, chain, address] = [String::new(), String::new(), String::new()];
+            let account = WalletAccount { family, chain, address };
+            row.grant.holder = Holder::Person { user: pseudonym.in_place_of_user(), account };
+            row.grant.nonce = None;
+            row.grant.particulars = Particulars::default();
+            row.grant.session = None;
         }
         consents.retain(|(of, ..), _| *of != user);
         sessions.retain(|_, session| session.user != user);
@@ -130,14 +133,35 @@ impl AccountStore for MemoryStorage {
         untold.remove(&user);
         let is_deleted = users.remove(&user).is_some();
         tables.forget_proposals_of(user);
-        let events = tables.forget_person(user, pseudonym);
+        if !is_deleted && tables.left_to_forget.contains_key(&user) {
+            return Ok(false);
+        }
+        let events = tables.forget_person(user, pseudonym, &hiding);
         if let Some(event) = event.filter(|_| is_deleted) {
+            for wallet in kept_out {
+                tables.record(Some(Box::new(event.of_wallet_kept_out(wallet))))?;
+            }
             tables.fulfil(event.signed.as_ref());
-            let mut event = Box::new(event.forgetting(pseudonym));
-            event.details = event.details.number("events", events);
-            tables.record(Some(event));
+            tables.record(Some(Box::new(event.of_deletion(pseudonym, events))))?;
         }
         Ok(is_deleted)
+    }
+
+    async fn forget_events_of(&self, command: ForgetEventsOf) -> Result<bool, StoreError> {
+        let ForgetEventsOf { user, pseudonym, hiding } = command;
+        let mut tables = self.tables();
+        if tables.left_to_forget.get(&user).is_none_or(|left| left.pseudonym != pseudonym) {
+            return Ok(true);
+        }
+        let is_done = tables.forget_some(user, pseudonym, &hiding);
+        if is_done {
+            tables.left_to_forget.remove(&user);
+        }
+        Ok(is_done)
+    }
+
+    async fn left_to_forget(&self, limit: u32) -> Result<Vec<LeftToForget>, StoreError> {
+        Ok(self.tables().left_to_forget.values().take(limit as usize).copied().collect())
     }
 }
 

@@ -1,14 +1,16 @@
 //! Users and wallets that are kept out.
 
 use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
 
 use async_trait::async_trait;
 use countersign_domain::admission::Block;
 use countersign_domain::id::{SessionId, UserId};
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AccessEnded, BlockPut, BlockStore, Blocked, BlockedWallet, EndAccess, PutBlock, RemoveBlock,
-    SessionClient, StoreError,
+    AccessEnded, BlockPut, BlockStore, BlockedWallet, EndAccess, PutBlock, RemoveBlock, SessionClient,
+    StoreError,
 };
 
 use super::wallets::{WalletKey, account_of, key_of};
@@ -27,37 +29,41 @@ impl BlockStore for MemoryStorage {
         let mut tables = self.tables_for(command.event.as_deref())?;
         let PutBlock { who, block, event } = command;
         let present = match &who {
-            Blocked::User(user) if !tables.users.contains_key(user) => return Ok(BlockPut::UserUnknown),
-            Blocked::User(user) => tables.blocked_users.get_mut(user),
-            Blocked::Wallet(wallet) => {
+            Subject::User(user) if !tables.users.contains_key(user) => return Ok(BlockPut::UserUnknown),
+            Subject::User(user) => tables.blocked_users.get_mut(user),
+            Subject::Wallet(wallet) => {
                 tables.blocked_wallets.get_mut(&key_of(wallet)).map(|row| &mut row.block)
             }
         };
         if let Some(present) = present {
-            present.reason = block.reason.or_else(|| present.reason.take());
-            return Ok(BlockPut::AlreadyThere);
+            if block.reason.is_none() || block.reason == present.reason {
+                return Ok(BlockPut::AlreadyThere);
+            }
+            present.reason = block.reason;
+            tables.record(event.map(|event| Box::new(event.of_replaced_reason())))?;
+            return Ok(BlockPut::ReasonReplaced);
         }
+        tables.record(event)?;
         match who {
-            Blocked::User(user) => {
+            Subject::User(user) => {
                 tables.blocked_users.insert(user, block);
             }
-            Blocked::Wallet(wallet) => {
+            Subject::Wallet(wallet) => {
                 let key = key_of(&wallet);
                 tables.blocked_wallets.insert(key, BlockedRow { chain: wallet.chain, block });
             }
         }
-        tables.record(event);
         Ok(BlockPut::Stored)
     }
 
     async fn remove_block(&self, command: RemoveBlock) -> Result<bool, StoreError> {
         let mut tables = self.tables_for(command.event.as_deref())?;
         let is_removed = match &command.who {
-            Blocked::User(user) => tables.blocked_users.remove(user).is_some(),
-            Blocked::Wallet(wallet) => tables.blocked_wallets.remove(&key_of(wallet)).is_some(),
+            Subject::User(user) => tables.blocked_users.remove(user).is_some(),
+            Subject::Wallet(wallet) => tables.blocked_wallets.remove(&key_of(wallet)).is_some(),
         };
         if is_removed {
-            tables.record(command.event);
+            tables.record(command.event)?;
         }
         Ok(is_removed)
     }
@@ -66,8 +72,8 @@ impl BlockStore for MemoryStorage {
         let mut tables = self.tables_for(command.event.as_deref())?;
         let Tables { grants, sessions, .. } = &mut *tables;
         let is_theirs = |user: UserId, account: &WalletAccount| match &command.who {
-            Blocked::User(blocked) => *blocked == user,
-            Blocked::Wallet(blocked) => key_of(blocked) == key_of(account),
+            Subject::User(blocked) => *blocked == user,
+            Subject::Wallet(blocked) => key_of(blocked) == key_of(account),
         };
         let before = sessions.len();
         let mut ended: BTreeSet<SessionId> = BTreeSet::new();
@@ -97,7 +103,7 @@ impl BlockStore for MemoryStorage {
             grants: revoked,
         };
         if ended.sessions > 0 || ended.grants > 0 {
-            tables.record(command.event);
+            tables.record(command.event)?;
         }
         Ok(ended)
     }
@@ -134,12 +140,18 @@ impl Tables {
     }
 
     /// Moves the block of a user to the wallets, because the user is deleted.
-    pub(super) fn block_wallets_instead(&mut self, user: UserId) {
-        let Some(block) = self.blocked_users.remove(&user) else { return };
+    pub(super) fn block_wallets_instead(&mut self, user: UserId) -> Vec<WalletAccount> {
+        let Some(block) = self.blocked_users.remove(&user) else { return Vec::new() };
+        let mut kept_out = Vec::new();
         for wallet in self.wallets_of(user) {
             let row = BlockedRow { chain: wallet.account.chain.clone(), block: block.clone() };
-            self.blocked_wallets.entry(key_of(&wallet.account)).or_insert(row);
+            let key = key_of(&wallet.account);
+            if let Entry::Vacant(free) = self.blocked_wallets.entry(key) {
+                free.insert(row);
+                kept_out.push(wallet.account);
+            }
         }
+        kept_out
     }
 
     /// The blocks of single wallets of a user.

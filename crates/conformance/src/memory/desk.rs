@@ -5,9 +5,11 @@ use std::sync::MutexGuard;
 use async_trait::async_trait;
 use countersign_domain::desk::proposal::{Proposal, ProposalState};
 use countersign_domain::event::{Event, SecondSignature, Signed};
-use countersign_domain::id::{GrantId, UserId};
+use countersign_domain::forgetting::Past;
+use countersign_domain::id::{EventId, GrantId, UserId};
 use countersign_ports::{
-    DayCount, DeskStore, EndProposal, ProposalPage, PutProposal, Replica, StoreError, TakeProposal,
+    DayCount, DeskStore, EndProposal, ProposalAt, ProposalPage, PutProposal, Replica, StoreError,
+    TakeProposal,
 };
 use time::{Date, OffsetDateTime};
 
@@ -22,7 +24,7 @@ impl DeskStore for MemoryStorage {
             return Ok(present.user == proposal.user && present.first == proposal.first);
         }
         tables.proposals.insert(proposal.id, proposal);
-        tables.record(event);
+        tables.record(event)?;
         Ok(true)
     }
 
@@ -30,11 +32,11 @@ impl DeskStore for MemoryStorage {
         Ok(self.tables().proposals.get(&id).cloned())
     }
 
-    async fn list_proposals(&self, page: ProposalPage) -> Result<Vec<Proposal>, StoreError> {
+    async fn list_proposals(&self, page: ProposalPage) -> Result<Vec<ProposalAt>, StoreError> {
         let tables = self.tables();
         let newest_first = tables.proposals.values().rev();
         let later = newest_first.filter(|proposal| page.after.is_none_or(|after| proposal.id < after));
-        Ok(later.take(count(page.limit)).cloned().collect())
+        Ok(later.take(count(page.limit)).cloned().map(Box::new).map(ProposalAt::Proposal).collect())
     }
 
     async fn take_proposal(&self, command: TakeProposal) -> Result<bool, StoreError> {
@@ -56,18 +58,19 @@ impl DeskStore for MemoryStorage {
         let second = proposal.second.as_ref().map(|(_, second)| &second.signature);
         let is_its = signed.is_none_or(|signed| second == Some(&signed.signature));
         if proposal.state_at(now) != from || !is_its {
-            return Ok(proposal.state == to);
+            let is_so = proposal.state == to;
+            return Ok(is_so && tables.is_recorded(event.as_deref()).unwrap_or(true));
         }
         proposal.state = to;
-        tables.record(event);
+        tables.record(event)?;
         Ok(true)
     }
 
-    async fn forget_proposals(&self, before: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
+    async fn forget_proposals(&self, before: Past, limit: u32) -> Result<u64, StoreError> {
         let mut tables = self.tables();
         let mut old: Vec<_> =
             tables.proposals.values().map(|proposal| (proposal.expires_at, proposal.id)).collect();
-        old.retain(|(expires_at, _)| *expires_at < before);
+        old.retain(|(expires_at, _)| *expires_at < before.time());
         old.sort_unstable();
         old.truncate(count(limit));
         for (_, id) in &old {
@@ -76,9 +79,15 @@ impl DeskStore for MemoryStorage {
         Ok(count_of(old.len()))
     }
 
-    async fn events_of_request(&self, request: &str, limit: u32) -> Result<Vec<Event>, StoreError> {
+    async fn events_of_request(
+        &self,
+        request: &str,
+        after: Option<EventId>,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
         let tables = self.tables();
         let named = tables.all_events().filter(|event| event.request.as_deref() == Some(request));
+        let named = named.filter(|event| after.is_none_or(|after| event.id > after));
         let mut events: Vec<_> = named.cloned().collect();
         events.sort_by_key(|event| event.id);
         events.truncate(count(limit));
@@ -96,12 +105,12 @@ impl DeskStore for MemoryStorage {
         Ok(u32::try_from(valid).unwrap_or(u32::MAX).min(at_most))
     }
 
-    async fn note_replica(&self, replica: Replica, forget_before: OffsetDateTime) -> Result<(), StoreError> {
+    async fn note_replica(&self, replica: Replica, forget_before: Past) -> Result<(), StoreError> {
         let mut tables = self.tables();
         if tables.replicas.get(&replica.id).is_none_or(|known| known.seen_at <= replica.seen_at) {
             tables.replicas.insert(replica.id, replica);
         }
-        tables.replicas.retain(|_, replica| replica.seen_at >= forget_before);
+        tables.replicas.retain(|_, replica| replica.seen_at >= forget_before.time());
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use countersign_domain::desk::proposal::ProposalState;
-use countersign_domain::epoch::Epoch;
+use countersign_domain::epoch::{Epoch, Lineage};
 use countersign_ports::{EpochStore, RaiseEpoch, StoreError};
 
 use super::MemoryStorage;
@@ -11,6 +11,12 @@ use super::MemoryStorage;
 impl EpochStore for MemoryStorage {
     async fn epoch(&self) -> Result<Option<Epoch>, StoreError> {
         Ok(self.tables().epochs.last().copied())
+    }
+
+    /// Nothing fills what is in memory.
+    async fn lineage(&self) -> Result<Lineage, StoreError> {
+        let epoch = self.tables().epochs.last().map(|epoch| epoch.id);
+        Ok(Lineage { epoch, filling: None, is_unfinished: false })
     }
 
     async fn raise_epoch(&self, command: RaiseEpoch) -> Result<Epoch, StoreError> {
@@ -34,11 +40,11 @@ impl EpochStore for MemoryStorage {
             email.confirmation = None;
         }
         for proposal in tables.proposals.values_mut() {
-            if proposal.state == ProposalState::Waiting {
+            if matches!(proposal.state, ProposalState::Waiting | ProposalState::Taken) {
                 proposal.expires_at = proposal.expires_at.min(now);
             }
         }
-        tables.record(event);
+        tables.record(event)?;
         Ok(epoch)
     }
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use countersign_domain::checkpoint::SignedCheckpoint;
+use countersign_domain::checkpoint::{HidingKey, SignedCheckpoint};
 use countersign_domain::event::{Event, EventKind, EventPerson, Pseudonym};
 use countersign_domain::id::{EventId, UserId};
+use countersign_domain::subject::Subject;
 use countersign_ports::{
-    CheckpointAt, EventAt, EventFilter, EventOrder, EventPage, EventStore, EventSubject, ForgetEvents,
-    FoundEvent, SealEvents, Sealed, StoreError, TakeLease,
+    CheckpointAt, EVENTS_A_STEP, EventAt, EventFilter, EventOrder, EventPage, EventStore, ForgetEvents,
+    FoundEvent, LeftToForget, SealEvents, Sealed, StoreError, TakeLease, UnsealableEvent,
 };
 
 use super::wallets::key_of;
@@ -17,7 +18,12 @@ use super::{MemoryStorage, Tables, count, count_of};
 #[async_trait]
 impl EventStore for MemoryStorage {
     async fn record_event(&self, event: Event) -> Result<bool, StoreError> {
-        Ok(self.tables().record(Some(Box::new(event))))
+        let mut tables = self.tables();
+        let is_new = !tables.has_event(event.id);
+        if is_new {
+            tables.record(Some(Box::new(event)))?;
+        }
+        Ok(is_new)
     }
 
     async fn list_events(&self, filter: &EventFilter, page: EventPage) -> Result<Vec<Event>, StoreError> {
@@ -46,6 +52,11 @@ impl EventStore for MemoryStorage {
 
     async fn fresh_events(&self, limit: u32) -> Result<Vec<Event>, StoreError> {
         Ok(self.tables().fresh_events.values().take(count(limit)).cloned().collect())
+    }
+
+    /// None: every row here is an event, and none is there twice.
+    async fn unsealable_events(&self, _: u32) -> Result<Vec<UnsealableEvent>, StoreError> {
+        Ok(Vec::new())
     }
 
     async fn seal_events(&self, command: SealEvents) -> Result<Sealed, StoreError> {
@@ -132,36 +143,55 @@ impl EventStore for MemoryStorage {
 }
 
 impl Tables {
-    /// Stores an event, unless one has its id. Returns whether it is stored.
-    pub(super) fn record(&mut self, event: Option<Box<Event>>) -> bool {
-        let Some(event) = event else { return false };
-        if self.all_events().any(|known| known.id == event.id) {
-            return false;
+    /// Stores the event of an act that changes something. Fails if one has its id: callers do this first, so that
+    /// nothing is changed then.
+    pub(super) fn record(&mut self, event: Option<Box<Event>>) -> Result<(), StoreError> {
+        let Some(event) = event else { return Ok(()) };
+        if self.has_event(event.id) {
+            return Err(StoreError::Failed("event of this act is stored already".into()));
         }
         self.fulfil(event.signed.as_ref());
         self.fresh_events.insert(event.id, *event);
-        true
+        Ok(())
+    }
+
+    /// Is this the repeat of a command that was carried out? Without an event nobody knows.
+    pub(super) fn is_recorded(&self, event: Option<&Event>) -> Option<bool> {
+        event.map(|event| self.has_event(event.id))
+    }
+
+    fn has_event(&self, id: EventId) -> bool {
+        self.fresh_events.contains_key(&id) || self.events.values().any(|sealed| sealed.event.id == id)
     }
 
     /// Stores an event about this user, unless it is about somebody already.
-    pub(super) fn record_about(&mut self, event: Option<Box<Event>>, user: UserId) {
-        self.record(event.map(|event| Box::new(event.about(user))));
+    pub(super) fn record_about(&mut self, event: Option<Box<Event>>, user: UserId) -> Result<(), StoreError> {
+        self.record(event.map(|event| Box::new(event.about(user))))
     }
 
-    /// Takes a user away from the events about them. Returns how many there were.
-    pub(super) fn forget_person(&mut self, user: UserId, pseudonym: Pseudonym) -> u64 {
+    /// Takes a user away from the events about them, from sealed ones in steps. Returns how many there were.
+    pub(super) fn forget_person(&mut self, user: UserId, pseudonym: Pseudonym, key: &HidingKey) -> u64 {
         let mut events = 0;
         let person = Some(EventPerson::User(user));
         for event in self.fresh_events.values_mut().filter(|event| event.person == person) {
-            *event = event.clone().forgetting(pseudonym);
+            *event = Event { request: None, ..event.clone().forgetting(pseudonym) };
             events += 1;
         }
-        for sealed in self.events.values_mut().filter(|sealed| sealed.event.person == person) {
-            sealed.event = sealed.event.clone().forgetting(pseudonym);
-            sealed.salt = None;
-            events += 1;
+        events += self.events.values().filter(|sealed| sealed.event.person == person).count() as u64;
+        if !self.forget_some(user, pseudonym, key) {
+            let left = LeftToForget { user, pseudonym, proof: key.proof_of_user(user) };
+            self.left_to_forget.insert(user, left);
         }
         events
+    }
+
+    /// One step. Says whether no event is left.
+    pub(super) fn forget_some(&mut self, user: UserId, pseudonym: Pseudonym, key: &HidingKey) -> bool {
+        let step = EVENTS_A_STEP as usize;
+        let person = Some(EventPerson::User(user));
+        let theirs = self.events.values_mut().filter(|sealed| sealed.event.person == person);
+        let forgotten = theirs.take(step).map(|sealed| *sealed = sealed.clone().forgetting(pseudonym, key));
+        forgotten.count() < step
     }
 
     pub(super) fn all_events(&self) -> impl Iterator<Item = &Event> {
@@ -173,9 +203,11 @@ fn matches(filter: &EventFilter, event: &Event) -> bool {
     let at = event.id.at_time();
     let is_theirs = match &filter.who {
         None => true,
-        Some(EventSubject::User(user)) => event.person == Some(EventPerson::User(*user)),
-        Some(EventSubject::Deleted(pseudonym)) => event.person == Some(EventPerson::Deleted(*pseudonym)),
-        Some(EventSubject::Wallet(wallet)) => {
+        Some(Subject::User(EventPerson::User(user))) => event.person == Some(EventPerson::User(*user)),
+        Some(Subject::User(EventPerson::Deleted(pseudonym))) => {
+            event.person == Some(EventPerson::Deleted(*pseudonym))
+        }
+        Some(Subject::Wallet(wallet)) => {
             event.person.is_none() && event.wallet.as_ref().map(key_of) == Some(key_of(wallet))
         }
     };

@@ -21,7 +21,7 @@ pub(super) fn is_told(untold: &mut BTreeMap<UserId, OffsetDateTime>, row: &Grant
 
 impl Tables {
     pub(super) fn forget_unused(&mut self, command: ForgetUnused) -> Purged {
-        let due = |(_, since): &(&UserId, &OffsetDateTime)| **since < command.before;
+        let due = |(_, since): &(&UserId, &OffsetDateTime)| **since < command.before.time();
         let mut asked: Vec<_> = self.untold.iter().filter(due).map(|(user, since)| (*since, *user)).collect();
         asked.sort_unstable();
         let more = asked.len() > count(command.limit);
@@ -50,7 +50,7 @@ impl Tables {
     pub(super) fn forget_documents(&mut self, command: ForgetDocuments) -> DocumentsForgotten {
         let is_asked = |id: ClientId| command.after.is_none_or(|after| id > after);
         let described = self.clients.values().filter(|client| {
-            client.document.is_some() && client.created_at < command.before && is_asked(client.id)
+            client.document.is_some() && client.created_at < command.before.time() && is_asked(client.id)
         });
         let asked: Vec<ClientId> = described.take(count(command.limit)).map(|client| client.id).collect();
         let before = self.clients.len();

@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use countersign_domain::admission::Standing;
+use countersign_domain::admission::{Standing, UserStanding};
+use countersign_domain::declaration::DeclaredThing;
 use countersign_domain::group::{Group, GroupName, Membership, Through};
 use countersign_domain::id::UserId;
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::group_store::MOST_COUNTED;
 use countersign_ports::{
     ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupChange, GroupCreated, GroupMember, GroupStore,
-    IfGroupUnchanged, Member, MemberAdded, MemberCursor, RetitleGroup, StoreError,
+    IfGroupUnchanged, MemberAdded, MemberCursor, RetitleGroup, StoreError,
 };
 use time::OffsetDateTime;
 
@@ -30,20 +32,22 @@ impl GroupStore for MemoryStorage {
         let mut tables = self.tables_for(command.event.as_deref())?;
         let group = command.group;
         if let Some(present) = tables.groups.get(&group.name) {
-            let is_repeated = present.created_at == group.created_at;
+            let is_repeated = tables
+                .is_recorded(command.event.as_deref())
+                .unwrap_or(present.created_at == group.created_at);
             return Ok(if is_repeated { GroupCreated::Stored } else { GroupCreated::NameTaken });
         }
+        tables.record(command.event)?;
         tables.groups.insert(group.name.clone(), group);
-        tables.record(command.event);
         Ok(GroupCreated::Stored)
     }
 
     async fn retitle_group(&self, command: RetitleGroup) -> Result<bool, StoreError> {
-        Ok(self.tables_for(command.event.as_deref())?.retitle_group(command))
+        self.tables_for(command.event.as_deref())?.retitle_group(command)
     }
 
     async fn delete_group(&self, command: DeleteGroup) -> Result<bool, StoreError> {
-        Ok(self.tables_for(command.event.as_deref())?.delete_group(command))
+        self.tables_for(command.event.as_deref())?.delete_group(command)
     }
 
     async fn if_group_unchanged(&self, command: IfGroupUnchanged) -> Result<bool, StoreError> {
@@ -56,10 +60,10 @@ impl GroupStore for MemoryStorage {
         if tables.groups.get(&name).map(|group| tables.counted(group)) != Some(command.read) {
             return Ok(false);
         }
-        Ok(match command.change {
+        match command.change {
             GroupChange::Retitle(change) => tables.retitle_group(change),
             GroupChange::Delete(change) => tables.delete_group(change),
-        })
+        }
     }
 
     async fn find_group(&self, name: &GroupName) -> Result<Option<CountedGroup>, StoreError> {
@@ -83,37 +87,41 @@ impl GroupStore for MemoryStorage {
         if !tables.groups.contains_key(&group) {
             return Ok(MemberAdded::GroupUnknown);
         }
-        let is_new = match member {
-            Member::User(user) if !tables.users.contains_key(&user) => return Ok(MemberAdded::UserUnknown),
-            Member::User(user) => {
-                let before = tables.group_users.len();
-                tables.group_users.entry((group, user)).or_insert(now);
-                tables.group_users.len() > before
+        match member {
+            Subject::User(user) if !tables.users.contains_key(&user) => return Ok(MemberAdded::UserUnknown),
+            Subject::User(user) => {
+                let key = (group, user);
+                if tables.group_users.contains_key(&key) {
+                    return Ok(MemberAdded::AlreadyThere);
+                }
+                tables.record(event)?;
+                tables.group_users.insert(key, now);
             }
-            Member::Wallet(wallet) => {
-                let before = tables.group_wallets.len();
+            Subject::Wallet(wallet) => {
+                let key = (group, key_of(&wallet));
+                if tables.group_wallets.contains_key(&key) {
+                    return Ok(MemberAdded::AlreadyThere);
+                }
+                tables.record(event)?;
                 let row = MemberRow { chain: wallet.chain.clone(), added_at: now };
-                tables.group_wallets.entry((group, key_of(&wallet))).or_insert(row);
-                tables.group_wallets.len() > before
+                tables.group_wallets.insert(key, row);
             }
-        };
-        if !is_new {
-            return Ok(MemberAdded::AlreadyThere);
         }
-        tables.record(event);
         Ok(MemberAdded::Added)
     }
 
     async fn remove_member(&self, command: ChangeMember) -> Result<bool, StoreError> {
         let mut tables = self.tables_for(command.event.as_deref())?;
+        let thing = DeclaredThing::member_of(&command.group, &command.member);
         let is_removed = match command.member {
-            Member::User(user) => tables.group_users.remove(&(command.group, user)).is_some(),
-            Member::Wallet(wallet) => {
+            Subject::User(user) => tables.group_users.remove(&(command.group, user)).is_some(),
+            Subject::Wallet(wallet) => {
                 tables.group_wallets.remove(&(command.group, key_of(&wallet))).is_some()
             }
         };
         if is_removed {
-            tables.record(command.event);
+            tables.declarations.remove(&thing);
+            tables.record(command.event)?;
         }
         Ok(is_removed)
     }
@@ -127,7 +135,7 @@ impl GroupStore for MemoryStorage {
         let tables = self.tables();
         let users = tables.group_users.iter().filter(|((of, _), _)| of == group);
         let users = users.map(|((_, user), added_at)| GroupMember {
-            member: Member::User(*user),
+            member: Subject::User(*user),
             added_at: *added_at,
             user: Some(*user),
         });
@@ -135,7 +143,7 @@ impl GroupStore for MemoryStorage {
         let wallets = wallets.map(|((_, key), row)| {
             let wallet = account_of(key, &row.chain);
             let user = tables.owner_of(&wallet);
-            GroupMember { member: Member::Wallet(wallet), added_at: row.added_at, user }
+            GroupMember { member: Subject::Wallet(wallet), added_at: row.added_at, user }
         });
         let later = users
             .chain(wallets)
@@ -161,36 +169,51 @@ impl GroupStore for MemoryStorage {
         Ok(Standing { user, block: of_user.or(of_wallet).cloned(), groups })
     }
 
+    async fn standing_of_user(&self, user: UserId) -> Result<UserStanding, StoreError> {
+        let tables = self.tables();
+        let mut wallets = tables.wallets_of(user);
+        let is_blocked = tables.blocked_users.contains_key(&user);
+        wallets
+            .retain(|linked| !is_blocked && !tables.blocked_wallets.contains_key(&key_of(&linked.account)));
+        if wallets.is_empty() {
+            return Ok(UserStanding::default());
+        }
+        let wallets = wallets.into_iter().map(|linked| linked.account).collect();
+        Ok(UserStanding { wallets, groups: tables.groups_of(user) })
+    }
+
     async fn groups_of(&self, user: UserId) -> Result<Vec<GroupName>, StoreError> {
         Ok(self.tables().groups_of(user))
     }
 }
 
 /// What members are sorted by.
-fn place_of(member: &Member) -> (Option<WalletKey>, Option<UserId>) {
+fn place_of(member: &Subject) -> (Option<WalletKey>, Option<UserId>) {
     match member {
-        Member::User(user) => (None, Some(*user)),
-        Member::Wallet(wallet) => (Some(key_of(wallet)), None),
+        Subject::User(user) => (None, Some(*user)),
+        Subject::Wallet(wallet) => (Some(key_of(wallet)), None),
     }
 }
 
 impl Tables {
-    fn retitle_group(&mut self, command: RetitleGroup) -> bool {
-        let Some(group) = self.groups.get_mut(&command.group) else { return false };
-        group.title = command.title;
-        self.record(command.event);
-        true
+    fn retitle_group(&mut self, command: RetitleGroup) -> Result<bool, StoreError> {
+        let Some(mut group) = self.groups.get(&command.group).cloned() else { return Ok(false) };
+        if group.title != command.title {
+            self.record(command.event)?;
+            group.title = command.title;
+            self.groups.insert(command.group, group);
+        }
+        Ok(true)
     }
 
-    fn delete_group(&mut self, command: DeleteGroup) -> bool {
+    fn delete_group(&mut self, command: DeleteGroup) -> Result<bool, StoreError> {
         let DeleteGroup { name, event } = command;
+        if self.groups.contains_key(&name) {
+            self.record(event)?;
+        }
         self.group_users.retain(|(group, _), _| *group != name);
         self.group_wallets.retain(|(group, _), _| *group != name);
-        let is_deleted = self.groups.remove(&name).is_some();
-        if is_deleted {
-            self.record(event);
-        }
-        is_deleted
+        Ok(self.groups.remove(&name).is_some())
     }
 
     fn counted(&self, group: &Group) -> CountedGroup {

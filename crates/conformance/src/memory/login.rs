@@ -23,7 +23,7 @@ impl LoginStore for MemoryStorage {
             );
         }
         let user = tables.user_of_wallet(&command.account, command.new_user, command.now);
-        tables.record_about(command.event.clone(), user);
+        tables.record_about(command.event.clone(), user)?;
         if let Some(session) = command.session.clone() {
             tables.remember(session, user, command.account.clone(), command.now);
         }

@@ -16,26 +16,23 @@ impl ResourceStore for MemoryStorage {
         let mut tables = self.tables_for(command.event.as_deref())?;
         let resource = command.resource;
         if let Some(present) = tables.resources.get(&resource.uri) {
-            return Ok(if *present == resource {
-                ResourceCreated::Stored
-            } else {
-                ResourceCreated::UriTaken
-            });
+            let is_repeated = tables.is_recorded(command.event.as_deref()).unwrap_or(*present == resource);
+            return Ok(if is_repeated { ResourceCreated::Stored } else { ResourceCreated::UriTaken });
         }
         if let Some(name) = tables.scope_taken(&resource) {
             return Ok(ResourceCreated::ScopeTaken(name));
         }
+        tables.record(command.event)?;
         tables.resources.insert(resource.uri.clone(), resource);
-        tables.record(command.event);
         Ok(ResourceCreated::Stored)
     }
 
     async fn update_resource(&self, command: UpdateResource) -> Result<ResourceUpdated, StoreError> {
-        Ok(self.tables_for(command.event.as_deref())?.update_resource(command))
+        self.tables_for(command.event.as_deref())?.update_resource(command)
     }
 
     async fn delete_resource(&self, command: DeleteResource) -> Result<bool, StoreError> {
-        Ok(self.tables_for(command.event.as_deref())?.delete_resource(command))
+        self.tables_for(command.event.as_deref())?.delete_resource(command)
     }
 
     async fn if_resource_unchanged(
@@ -50,13 +47,13 @@ impl ResourceStore for MemoryStorage {
         if tables.resources.get(&command.read.uri) != Some(&command.read) {
             return Ok(ResourceUpdated::Unknown);
         }
-        Ok(match command.change {
+        match command.change {
             DeclarationChange::Update(change) => tables.update_resource(change),
-            DeclarationChange::Delete(change) => match tables.delete_resource(change) {
+            DeclarationChange::Delete(change) => Ok(match tables.delete_resource(change)? {
                 true => ResourceUpdated::Stored,
                 false => ResourceUpdated::Unknown,
-            },
-        })
+            }),
+        }
     }
 
     async fn list_resources(&self) -> Result<Vec<Resource>, StoreError> {
@@ -78,24 +75,27 @@ impl ResourceStore for MemoryStorage {
 }
 
 impl Tables {
-    fn update_resource(&mut self, command: UpdateResource) -> ResourceUpdated {
+    fn update_resource(&mut self, command: UpdateResource) -> Result<ResourceUpdated, StoreError> {
         let resource = command.resource;
-        let Some(present) = self.resources.get(&resource.uri) else { return ResourceUpdated::Unknown };
+        let Some(present) = self.resources.get(&resource.uri) else { return Ok(ResourceUpdated::Unknown) };
+        if present.is_declared_as(&resource) {
+            return Ok(ResourceUpdated::Stored);
+        }
         let created_at = present.created_at;
         if let Some(name) = self.scope_taken(&resource) {
-            return ResourceUpdated::ScopeTaken(name);
+            return Ok(ResourceUpdated::ScopeTaken(name));
         }
+        self.record(command.event)?;
         self.resources.insert(resource.uri.clone(), Resource { created_at, ..resource });
-        self.record(command.event);
-        ResourceUpdated::Stored
+        Ok(ResourceUpdated::Stored)
     }
 
-    fn delete_resource(&mut self, command: DeleteResource) -> bool {
-        let is_deleted = self.resources.remove(&command.uri).is_some();
-        if is_deleted {
-            self.record(command.event);
+    fn delete_resource(&mut self, command: DeleteResource) -> Result<bool, StoreError> {
+        if !self.resources.contains_key(&command.uri) {
+            return Ok(false);
         }
-        is_deleted
+        self.record(command.event)?;
+        Ok(self.resources.remove(&command.uri).is_some())
     }
 
     /// A scope of this resource whose name another resource has.

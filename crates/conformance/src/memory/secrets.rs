@@ -4,7 +4,7 @@ use countersign_domain::client::{Client, ClientAuthentication};
 use countersign_domain::client_secrets::{ClientSecrets, OldSecret};
 use countersign_domain::id::ClientId;
 use countersign_domain::secret::SecretHash;
-use countersign_ports::{RotateSecret, SecretRecord, SecretUse};
+use countersign_ports::{RotateSecret, SecretRecord, SecretUse, StoreError};
 use time::OffsetDateTime;
 
 use super::Tables;
@@ -34,22 +34,20 @@ pub(super) fn updated(present: &Client, given: &Client) -> ClientAuthentication 
 }
 
 impl Tables {
-    pub(super) fn rotate_secret(&mut self, command: RotateSecret) -> bool {
+    pub(super) fn rotate_secret(&mut self, command: RotateSecret) -> Result<bool, StoreError> {
         let RotateSecret { client, replaced, hash, now, keep_old_until, event } = command;
-        let Some(secrets) = self.clients.get_mut(&client).and_then(secrets_mut) else { return false };
-        let is_repeated = secrets.current == hash;
-        if secrets.current != replaced && !is_repeated {
-            return false;
+        let current = self.clients.get(&client).and_then(secrets_of).map(|secrets| secrets.current);
+        if current == Some(hash) || current != Some(replaced) {
+            return Ok(current == Some(hash));
         }
+        self.record(event)?;
+        let Some(secrets) = self.clients.get_mut(&client).and_then(secrets_mut) else { return Ok(false) };
         let old = keep_old_until.map(|expires_at| OldSecret { hash: replaced, expires_at });
         *secrets = ClientSecrets { current: hash, old };
         self.forget_other_secrets(client);
         let row = SecretRow { created_at: Some(now), last_used_at: None };
         self.secrets.entry((client, *hash.as_bytes())).or_insert(row);
-        if !is_repeated {
-            self.record(event);
-        }
-        true
+        Ok(true)
     }
 
     pub(super) fn note_secret_use(&mut self, SecretUse { client, hash, used_at }: SecretUse) {

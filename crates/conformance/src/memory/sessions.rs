@@ -30,7 +30,7 @@ impl SessionStore for MemoryStorage {
         tables.spent_challenges.insert(command.id, command.forget_after);
         let user = tables.user_of_wallet(&command.account, command.new_user, command.now);
         tables.remember(command.session, user, command.account, command.now);
-        tables.record_about(command.event, user);
+        tables.record_about(command.event, user)?;
         Ok(SessionOpened::Opened { user })
     }
 
@@ -60,7 +60,7 @@ impl SessionStore for MemoryStorage {
         consent.last_used_at = login.now;
         live.last_used_at = login.now;
         let user = live.user;
-        tables.record_about(login.event.clone(), user);
+        tables.record_about(login.event.clone(), user)?;
         tables.grant(login, user, Some(session), authenticated_at);
         Ok(SessionContinued::CodeIssued)
     }
@@ -77,7 +77,7 @@ impl SessionStore for MemoryStorage {
         }
         let is_ended = tables.end_session(user, session);
         if is_ended {
-            tables.record_about(event, user);
+            tables.record_about(event, user)?;
         }
         Ok(is_ended)
     }
@@ -98,7 +98,7 @@ impl SessionStore for MemoryStorage {
         let mut tables = self.tables();
         let is_ended = tables.end_session(user, id);
         if is_ended {
-            tables.record_about(event, user);
+            tables.record_about(event, user)?;
         }
         Ok(is_ended)
     }
@@ -110,7 +110,7 @@ impl SessionStore for MemoryStorage {
         tables.sessions.retain(|_, session| session.user != user);
         let ended = count_of(before - tables.sessions.len());
         if ended > 0 {
-            tables.record_about(event, user);
+            tables.record_about(event, user)?;
         }
         Ok(ended)
     }

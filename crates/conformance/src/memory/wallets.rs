@@ -1,16 +1,18 @@
 //! Users with several wallets.
 
 use async_trait::async_trait;
+use countersign_domain::event::{EventKind, EventPerson};
 use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
 use countersign_domain::wallet_name::WalletName;
 use countersign_ports::{
-    LinkWallet, LinkedWallet, NameWallet, StoreError, UnlinkWallet, WalletLinked, WalletStore, WalletUnlinked,
+    FindHoldings, Holding, LinkWallet, LinkedWallet, NameWallet, StoreError, UnlinkWallet, WalletLinked,
+    WalletStore, WalletUnlinked,
 };
 use time::OffsetDateTime;
 
-use super::{MemoryStorage, Revocation, Tables};
+use super::{MemoryStorage, Revocation, Tables, count};
 
 /// Family and address, which together identify a wallet.
 pub(super) type WalletKey = (String, String);
@@ -79,10 +81,13 @@ impl WalletStore for MemoryStorage {
             Some(_) => return Ok(WalletLinked::BelongsToAnother),
             None => {}
         }
+        if tables.wallets_of(user).len() >= count(command.most) {
+            return Ok(WalletLinked::TooMany);
+        }
         let key = key_of(&command.wallet);
         let (chain, linked_at) = (command.wallet.chain, command.now);
         tables.wallets.insert(key, WalletRow { user, chain, linked_at, name: None });
-        tables.record_about(command.event, user);
+        tables.record_about(command.event, user)?;
         Ok(WalletLinked::Linked { user })
     }
 
@@ -108,8 +113,9 @@ impl WalletStore for MemoryStorage {
             return Ok(WalletUnlinked::LastWallet);
         }
         let key = key_of(&command.wallet);
-        tables.record_about(command.event, user);
+        tables.record_about(command.event, user)?;
         tables.wallets.remove(&key);
+        tables.untold.remove(&user);
         tables.sessions.retain(|_, session| session.user != user || key_of(&session.account) != key);
         let revocation = Revocation { at: command.now, reason: RevocationReason::WalletUnlinked };
         for row in tables.grants.values_mut() {
@@ -135,5 +141,33 @@ impl WalletStore for MemoryStorage {
 
     async fn wallets_of(&self, user: UserId) -> Result<Vec<LinkedWallet>, StoreError> {
         Ok(self.tables().wallets_of(user))
+    }
+
+    async fn find_holdings(&self, question: FindHoldings) -> Result<Vec<Holding>, StoreError> {
+        let tables = self.tables();
+        let wallets: Vec<WalletKey> = question.wallets.iter().map(key_of).collect();
+        let mut holdings: Vec<Holding> = Vec::new();
+        let mut find = |user: UserId, wallet: WalletAccount, is_now: bool| {
+            let is_asked = question.users.contains(&user) || wallets.contains(&key_of(&wallet));
+            let is_same = |known: &Holding| {
+                (known.user, key_of(&known.wallet), known.is_now) == (user, key_of(&wallet), is_now)
+            };
+            if is_asked && !holdings.iter().any(is_same) {
+                holdings.push(Holding { user, wallet, is_now });
+            }
+        };
+        for (key, row) in &tables.wallets {
+            find(row.user, account_of(key, &row.chain), true);
+        }
+        for event in tables.all_events() {
+            let is_link = matches!(event.kind, EventKind::WalletLinked | EventKind::WalletUnlinked);
+            if let (true, Some(EventPerson::User(user)), Some(wallet)) =
+                (is_link, event.person, &event.wallet)
+            {
+                find(user, wallet.clone(), false);
+            }
+        }
+        holdings.truncate(count(question.limit));
+        Ok(holdings)
     }
 }

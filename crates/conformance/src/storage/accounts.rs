@@ -185,6 +185,34 @@ pub async fn a_signature_from_before_the_deletion_does_not_sign_in_again(store: 
     assert_eq!((left.nonce, left.revoked), (None, true));
 }
 
+/// F-24: an event can name a grant. So no grant of a deleted account leads to its user, whenever it ended, and what comes
+/// from it is still refused.
+pub async fn no_grant_leads_to_a_user_whose_account_was_deleted(store: Arc<dyn Storage>) {
+    let (live, tokens) = somebody(&*store).await;
+    let ended =
+        CompleteLogin { nonce: Some("n".to_owned()), ..fixtures::complete_login_of(live.account.clone()) };
+    steps::user_of(&*store, &ended).await;
+    let redeemed = fixtures::redeem_code(ended.id);
+    assert_eq!(store.redeem_code(redeemed.clone()).await.unwrap(), Redeemed::Stored);
+    store.revoke_grant(fixtures::revoke_grant(ended.id)).await.unwrap();
+    let command = fixtures::delete_account(live.new_user);
+    let pseudonym = command.pseudonym;
+    assert!(store.delete_account(command).await.unwrap());
+    for id in [live.id, ended.id] {
+        let left = store.find_grant(id).await.unwrap().unwrap();
+        let (user, WalletAccount { family, chain, address }) = steps::person(&left.holder);
+        assert_eq!((user, [family.as_str(), chain, address]), (pseudonym.in_place_of_user(), [""; 3]));
+        assert_eq!((left.nonce, left.session, left.revoked), (None, None, true));
+        let again = fixtures::redeem_code(id);
+        assert_ne!(store.redeem_code(again).await.unwrap(), Redeemed::Stored);
+    }
+    for token in tokens.iter().chain([&redeemed.token]) {
+        assert!(!steps::is_live(&*store, token).await);
+        let rotation = store.rotate_refresh(fixtures::rotate_refresh(token)).await.unwrap();
+        assert_ne!(rotation, Rotated::Stored);
+    }
+}
+
 /// Deleting a user who does not exist is not an error.
 pub async fn deleting_nobodys_account_says_so(store: Arc<dyn Storage>) {
     let (login, session) = steps::remember(&*store).await;

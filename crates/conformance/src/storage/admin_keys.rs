@@ -4,13 +4,17 @@ use std::ops::AsyncFn;
 use std::sync::Arc;
 
 use countersign_domain::admin_key::{AdminKey, AdminKeyName, AdminScopes};
+use countersign_domain::resource::Resource;
 use countersign_domain::secret::Secret;
 use countersign_ports::{
-    AdminKeyCreated, BeginRequest, CreateAdminKey, RequestBegun, RevokeAdminKey, Storage,
+    AdminKeyCreated, BeginRequest, CreateAdminKey, CreateGroup, CreateOnce, CreateResource, CreatedOnce,
+    Creation, DeleteClient, DeleteGroup, DeleteResource, GroupCreated, PurgeExpired, REQUESTS_REMEMBERED,
+    RegisterClient, Registered, RequestBegun, RequestName, ResourceCreated, RevokeAdminKey, Storage,
 };
 use time::{Duration, OffsetDateTime};
 
 use super::races::{at_once, count};
+use super::steps;
 use crate::fixtures;
 
 const MINUTE: Duration = Duration::minutes(1);
@@ -103,19 +107,22 @@ pub async fn the_latest_use_of_an_admin_key_stays(store: Arc<dyn Storage>) {
 pub async fn a_request_is_begun_once_until_it_is_forgotten(store: Arc<dyn Storage>) {
     let [key, other] = [created(&*store).await, created(&*store).await];
     let begin = async |command| store.begin_request(command).await.unwrap();
-    let first = RequestBegun { asked: [1; 32], begun_at: fixtures::NOW };
+    let first = RequestBegun { asked: [1; 32], begun_at: fixtures::NOW, made_at: None };
     assert_eq!(begin(request(&key, 7, 1, fixtures::NOW)).await, first);
     let day = Duration::days(1);
     for (asked, later) in [(1, MINUTE), (2, MINUTE), (1, day)] {
         assert_eq!(begin(request(&key, 7, asked, fixtures::NOW + later)).await, first);
     }
     let of_other = begin(request(&other, 7, 2, fixtures::NOW + MINUTE)).await;
-    assert_eq!(of_other, RequestBegun { asked: [2; 32], begun_at: fixtures::NOW + MINUTE });
+    assert_eq!(of_other, RequestBegun { asked: [2; 32], begun_at: fixtures::NOW + MINUTE, made_at: None });
     let of_other_name = begin(request(&key, 8, 3, fixtures::NOW + MINUTE)).await;
-    assert_eq!(of_other_name, RequestBegun { asked: [3; 32], begun_at: fixtures::NOW + MINUTE });
+    assert_eq!(
+        of_other_name,
+        RequestBegun { asked: [3; 32], begun_at: fixtures::NOW + MINUTE, made_at: None }
+    );
     let forgotten = fixtures::NOW + day + Duration::microseconds(1);
     let anew = begin(request(&key, 7, 4, forgotten)).await;
-    assert_eq!(anew, RequestBegun { asked: [4; 32], begun_at: forgotten });
+    assert_eq!(anew, RequestBegun { asked: [4; 32], begun_at: forgotten, made_at: None });
     assert_eq!(begin(request(&key, 8, 5, forgotten)).await, of_other_name, "each by its own time");
 }
 
@@ -130,6 +137,146 @@ pub async fn one_request_is_begun_by_one_of_many(store: Arc<dyn Storage>) {
         .await;
         assert_eq!(count(&begun, &begun[0]), 16);
     }
+}
+
+/// Something that a request creates, for each kind: the command of this attempt.
+fn creations(now: OffsetDateTime) -> [Creation; 3] {
+    let event = || Some(Box::new(fixtures::event()));
+    let created_at = now.replace_nanosecond(0).unwrap();
+    let client = Box::new(RegisterClient { client: fixtures::client(), event: event() });
+    let mut group = fixtures::create_group(&fixtures::group_name());
+    (group.group.created_at, group.event) = (now, event());
+    let resource = Resource { created_at, ..fixtures::resource(&[]) };
+    let resource = CreateResource { resource, event: event() };
+    [Creation::Client(client), Creation::Group(group), Creation::Resource(resource)]
+}
+
+/// The same with the event of another attempt.
+fn attempt(creation: &Creation) -> Creation {
+    let mut again = creation.clone();
+    let event = Some(Box::new(fixtures::event()));
+    match &mut again {
+        Creation::Client(command) => command.event = event,
+        Creation::Group(command) => command.event = event,
+        Creation::Resource(command) => command.event = event,
+    }
+    again
+}
+
+fn made(creation: &Creation) -> CreatedOnce {
+    match creation {
+        Creation::Client(_) => CreatedOnce::Client(Registered::Stored),
+        Creation::Group(_) => CreatedOnce::Group(GroupCreated::Stored),
+        Creation::Resource(_) => CreatedOnce::Resource(ResourceCreated::Stored),
+    }
+}
+
+async fn delete(store: &dyn Storage, creation: &Creation) {
+    match creation {
+        Creation::Client(command) => {
+            let command = DeleteClient { id: command.client.id, event: None };
+            assert!(store.delete_client(command).await.unwrap());
+        }
+        Creation::Group(command) => {
+            let command = DeleteGroup { name: command.group.name.clone(), event: None };
+            assert!(store.delete_group(command).await.unwrap());
+        }
+        Creation::Resource(command) => {
+            let command = DeleteResource { uri: command.resource.uri.clone(), event: None };
+            assert!(store.delete_resource(command).await.unwrap());
+        }
+    }
+}
+
+/// F-22: what was deleted meanwhile is not made again in the name of the first time, and leaves no event without an
+/// act.
+pub async fn what_a_request_made_is_made_once_even_if_it_was_deleted(store: Arc<dyn Storage>) {
+    let key = created(&*store).await;
+    for (name, place) in [(0, 0_usize), (1, 1), (2, 2)] {
+        let creation = &creations(fixtures::NOW)[place];
+        let begin = request(&key, name, 1, fixtures::NOW);
+        let begun = async || store.begin_request(begin).await.unwrap();
+        let once = async |creation: &Creation, now| {
+            let request = RequestName { key: key.id, name: begin.name };
+            store.create_once(CreateOnce { request, now, creation: creation.clone() }).await.unwrap()
+        };
+        let not_begun = RequestName { key: key.id, name: [99; 32] };
+        let command = CreateOnce { request: not_begun, now: fixtures::NOW, creation: creation.clone() };
+        assert_eq!(store.create_once(command).await.unwrap(), CreatedOnce::MadeBefore);
+        assert_eq!(begun().await.made_at, None);
+        let before = steps::events(&*store).await.len();
+        let later = fixtures::NOW + MINUTE;
+        assert_eq!(once(creation, later).await, made(creation));
+        assert_eq!(begun().await.made_at, Some(later));
+        assert_eq!(once(creation, later).await, made(creation), "a repeat");
+        assert_eq!(once(&attempt(creation), later).await, made(creation), "a repeat with another event");
+        let others = creations(later + MINUTE);
+        assert_eq!(once(&others[place], later).await, CreatedOnce::MadeBefore, "another thing");
+        assert_eq!(steps::events(&*store).await.len(), before + 1);
+        delete(&*store, creation).await;
+        assert_eq!(once(creation, later).await, CreatedOnce::MadeBefore);
+        assert_eq!(once(&attempt(creation), later + MINUTE).await, CreatedOnce::MadeBefore);
+        assert_eq!(steps::events(&*store).await.len(), before + 1);
+    }
+}
+
+/// A refusal makes nothing, and the next attempt may.
+pub async fn a_request_that_was_refused_still_waits(store: Arc<dyn Storage>) {
+    let key = created(&*store).await;
+    let begin = request(&key, 1, 1, fixtures::NOW);
+    store.begin_request(begin).await.unwrap();
+    let request = RequestName { key: key.id, name: begin.name };
+    let creation = fixtures::create_group(&fixtures::group_name());
+    store.create_group(creation.clone()).await.unwrap();
+    let mut taken = creation.clone();
+    taken.group.created_at += MINUTE;
+    let once = async |creation: CreateGroup| {
+        let creation = Creation::Group(creation);
+        store.create_once(CreateOnce { request, now: fixtures::NOW, creation }).await.unwrap()
+    };
+    assert_eq!(once(taken.clone()).await, CreatedOnce::Group(GroupCreated::NameTaken));
+    assert_eq!(store.begin_request(begin).await.unwrap().made_at, None);
+    store.delete_group(DeleteGroup { name: taken.group.name.clone(), event: None }).await.unwrap();
+    assert_eq!(once(taken).await, CreatedOnce::Group(GroupCreated::Stored));
+}
+
+/// However many attempts of one request there are at once, each with ids of its own.
+pub async fn one_request_makes_one_thing_of_many(store: Arc<dyn Storage>) {
+    let key = created(&*store).await;
+    for name in 0..4 {
+        let begin = request(&key, name, 1, fixtures::NOW);
+        store.begin_request(begin).await.unwrap();
+        let before = steps::events(&*store).await.len();
+        let outcomes = at_once((0..16).map(|_| {
+            let store = Arc::clone(&store);
+            let request = RequestName { key: begin.key, name: begin.name };
+            let [creation, ..] = creations(fixtures::NOW);
+            let command = CreateOnce { request, now: fixtures::NOW, creation };
+            async move { store.create_once(command).await.unwrap() }
+        }))
+        .await;
+        assert_eq!(count(&outcomes, &CreatedOnce::Client(Registered::Stored)), 1);
+        assert_eq!(count(&outcomes, &CreatedOnce::MadeBefore), 15);
+        assert_eq!(steps::events(&*store).await.len(), before + 1);
+    }
+}
+
+/// Whatever became of the key: nobody begins another request with a revoked one.
+pub async fn requests_of_revoked_keys_are_forgotten_too(store: Arc<dyn Storage>) {
+    let key = created(&*store).await;
+    let begin = request(&key, 1, 1, fixtures::NOW);
+    store.begin_request(begin).await.unwrap();
+    store.begin_request(request(&key, 2, 1, fixtures::NOW + MINUTE)).await.unwrap();
+    revoke(&*store, &key, fixtures::NOW).await;
+    let purge =
+        async |time| store.purge_expired(PurgeExpired::oldest(fixtures::past(time), 100)).await.unwrap().rows;
+    let day_later = fixtures::NOW + REQUESTS_REMEMBERED;
+    assert_eq!(purge(day_later).await, 0);
+    assert_eq!(purge(day_later + MINUTE).await, 1);
+    assert_eq!(purge(day_later + MINUTE).await, 0);
+    assert_eq!(purge(day_later + MINUTE * 2).await, 1);
+    let anew = store.begin_request(request(&key, 1, 7, fixtures::NOW)).await.unwrap();
+    assert_eq!(anew.asked, [7; 32]);
 }
 
 /// One of many keys that are created at once gets the name.

@@ -8,11 +8,12 @@ use countersign_domain::client::{Client, ClientMetadata};
 use countersign_domain::group::{Group, GroupName, GroupTitle};
 use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    BlockPut, Blocked, ChangeAccess, CreateGroup, DeleteGroup, ForgetUnused, GroupCreated, LinkWallet,
-    Member, MemberAdded, PurgeExpired, PutBlock, RegisterClient, RemoveBlock, SessionContinued, Storage,
-    UnlinkWallet, UpdateClient, WalletLinked, WalletUnlinked,
+    BlockPut, ChangeAccess, CreateGroup, DeleteGroup, ForgetUnused, GroupCreated, LinkWallet, MemberAdded,
+    PurgeExpired, PutBlock, RegisterClient, RemoveBlock, SessionContinued, Storage, UnlinkWallet,
+    UpdateClient, WalletLinked, WalletUnlinked,
 };
 use time::{Duration, OffsetDateTime};
 use tokio::task::yield_now;
@@ -34,7 +35,7 @@ struct Given {
 
 /// Somebody who is blocked, and what they hold.
 struct Target {
-    who: Blocked,
+    who: Subject,
     account: WalletAccount,
     user: UserId,
     client: ClientId,
@@ -46,7 +47,7 @@ async fn target(store: &dyn Storage, place: usize) -> Target {
     let (user, [_, account]) = steps::user_with_two_wallets(store).await;
     let login = fixtures::remembered_login_of(account.clone());
     let session = steps::remember_by(store, &login).await;
-    let who = if place.is_multiple_of(2) { Blocked::User(user) } else { Blocked::Wallet(account.clone()) };
+    let who = if place.is_multiple_of(2) { Subject::User(user) } else { Subject::Wallet(account.clone()) };
     Target { who, account, user, client: login.client, session }
 }
 
@@ -183,7 +184,7 @@ pub async fn access_is_ended_by_one_of_many(store: Arc<dyn Storage>) {
         }))
         .await;
         assert_eq!(ended.iter().map(|ended| ended.sessions).sum::<u64>(), 1);
-        let grants = if matches!(target.who, Blocked::User(_)) { 2 } else { 1 };
+        let grants = if matches!(target.who, Subject::User(_)) { 2 } else { 1 };
         assert_eq!(ended.iter().map(|ended| ended.grants).sum::<u64>(), grants);
         assert_eq!(ended.iter().flat_map(|ended| &ended.clients).count(), 1);
     }
@@ -206,7 +207,7 @@ async fn wallets_stay_once_blocked(store: Arc<dyn Storage>, by_user: bool) {
         }
         let tasks = users.iter().flat_map(|(user, signer, wallets)| {
             let user = *user;
-            let who = if by_user { Blocked::User(user) } else { Blocked::Wallet(signer.clone()) };
+            let who = if by_user { Subject::User(user) } else { Subject::Wallet(signer.clone()) };
             let blocking: Pinned<Option<(UserId, Vec<WalletAccount>)>> = {
                 let store = Arc::clone(&store);
                 Box::pin(async move {
@@ -322,7 +323,7 @@ pub async fn a_block_is_put_and_removed_by_one_of_many(store: Arc<dyn Storage>) 
 /// Puts members into groups, one after the other, until one of them is refused. Counts those who were added.
 async fn join(
     store: Arc<dyn Storage>,
-    ways: Vec<(GroupName, Member)>,
+    ways: Vec<(GroupName, Subject)>,
     added: Arc<AtomicUsize>,
 ) -> MemberAdded {
     for (group, member) in ways {
@@ -340,7 +341,7 @@ async fn join(
 /// Puts everybody in, by several tasks, and does something else once so many were added.
 async fn join_until(
     store: &Arc<dyn Storage>,
-    ways: Vec<(GroupName, Member)>,
+    ways: Vec<(GroupName, Subject)>,
     enough: usize,
     then: Pinned<()>,
 ) -> Vec<MemberAdded> {
@@ -367,9 +368,9 @@ pub async fn no_member_outlives_its_group(store: Arc<dyn Storage>) {
         let mut ways = Vec::new();
         for place in 0..TASKS * 2 {
             let member = if place % 2 == 0 {
-                Member::User(steps::sign_in(&*store).await.new_user)
+                Subject::User(steps::sign_in(&*store).await.new_user)
             } else {
-                Member::Wallet(fixtures::wallet_account())
+                Subject::Wallet(fixtures::wallet_account())
             };
             ways.push((group.clone(), member));
         }
@@ -387,8 +388,8 @@ pub async fn no_member_outlives_its_group(store: Arc<dyn Storage>) {
         assert_eq!(store.list_members(&group, None, u32::MAX).await.unwrap(), []);
         for (_, member) in ways {
             match member {
-                Member::User(user) => assert_eq!(store.groups_of(user).await.unwrap(), []),
-                Member::Wallet(wallet) => {
+                Subject::User(user) => assert_eq!(store.groups_of(user).await.unwrap(), []),
+                Subject::Wallet(wallet) => {
                     assert_eq!(steps::standing(&*store, &wallet).await, Standing::default());
                 }
             }
@@ -402,7 +403,7 @@ pub async fn no_membership_outlives_its_user(store: Arc<dyn Storage>) {
         let user = steps::sign_in(&*store).await.new_user;
         let mut ways = Vec::new();
         for _ in 0..TASKS * 2 {
-            ways.push((steps::group(&*store).await, Member::User(user)));
+            ways.push((steps::group(&*store).await, Subject::User(user)));
         }
         let deleting: Pinned<()> = {
             let (store, command) = (Arc::clone(&store), fixtures::delete_account(user));
@@ -421,7 +422,7 @@ pub async fn no_membership_outlives_its_user(store: Arc<dyn Storage>) {
 /// One of many creates a group, and one of many puts a member into it.
 pub async fn a_group_and_a_member_are_made_by_one_of_many(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
-    for member in [Member::User(login.new_user), Member::Wallet(login.account)] {
+    for member in [Subject::User(login.new_user), Subject::Wallet(login.account)] {
         let name = fixtures::group_name();
         let groups: Vec<_> = (0_u32..)
             .take(TASKS)
@@ -464,18 +465,22 @@ pub async fn whoever_was_named_in_time_is_not_forgotten(store: Arc<dyn Storage>)
         logins.push(steps::sign_in(&*store).await);
     }
     let before = logins[0].forget_after + Duration::seconds(1);
-    let purge = PurgeExpired::oldest(before, 1_000);
+    let purge = PurgeExpired::oldest(fixtures::past(before), 1_000);
     while store.purge_expired(purge).await.unwrap().more {}
     let tasks = logins.iter().enumerate().map(|(place, login)| {
         let (store, group, user) = (Arc::clone(&store), group.clone(), login.new_user);
         async move {
             if place % 4 == 3 {
-                let command =
-                    ForgetUnused { before, since: OffsetDateTime::UNIX_EPOCH, now: before, limit: 6 };
+                let command = ForgetUnused {
+                    before: fixtures::past(before),
+                    since: OffsetDateTime::UNIX_EPOCH,
+                    now: before,
+                    limit: 6,
+                };
                 store.forget_unused(command).await.unwrap();
             }
             if place % 2 == 0 {
-                let command = fixtures::add_member(&group, &Member::User(user));
+                let command = fixtures::add_member(&group, &Subject::User(user));
                 let outcome = store.add_member(command).await.unwrap();
                 assert!(matches!(outcome, MemberAdded::Added | MemberAdded::UserUnknown));
                 (user, outcome == MemberAdded::Added)
@@ -491,7 +496,7 @@ pub async fn whoever_was_named_in_time_is_not_forgotten(store: Arc<dyn Storage>)
     for _ in 0..TASKS {
         store
             .forget_unused(ForgetUnused {
-                before: after,
+                before: fixtures::past(after),
                 since: OffsetDateTime::UNIX_EPOCH,
                 now: after,
                 limit: 10,
@@ -509,12 +514,12 @@ pub async fn whoever_was_named_in_time_is_not_forgotten(store: Arc<dyn Storage>)
 pub async fn the_groups_of_a_wallet_move_at_one_moment(store: Arc<dyn Storage>) {
     let wallet = fixtures::wallet_account();
     let brought = steps::group(&*store).await;
-    steps::add(&*store, &brought, &Member::Wallet(wallet.clone())).await;
+    steps::add(&*store, &brought, &Subject::Wallet(wallet.clone())).await;
     let mut owners = Vec::new();
     for _ in 0..2 {
         let login = steps::sign_in(&*store).await;
         let group = steps::group(&*store).await;
-        steps::add(&*store, &group, &Member::User(login.new_user)).await;
+        steps::add(&*store, &group, &Subject::User(login.new_user)).await;
         owners.push((login, group));
     }
     let has_moved = Arc::new(AtomicBool::new(false));

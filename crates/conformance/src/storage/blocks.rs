@@ -7,9 +7,10 @@ use countersign_domain::grant::RevocationReason;
 use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::scope::{Scope, ScopeSet};
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AccessEnded, BlockPut, Blocked, BlockedWallet, CompleteLogin, ContinueSession, DeleteAccount, EndAccess,
+    AccessEnded, BlockPut, BlockedWallet, CompleteLogin, ContinueSession, DeleteAccount, EndAccess,
     LinkWallet, NewSession, PutBlock, Redeemed, RemoveBlock, Rotated, SessionClient, SessionContinued,
     Storage, UnlinkWallet, WalletLinked, WalletUnlinked,
 };
@@ -29,11 +30,11 @@ async fn put(store: &dyn Storage, command: &PutBlock) -> BlockPut {
     store.put_block(command.clone()).await.unwrap()
 }
 
-async fn remove(store: &dyn Storage, who: &Blocked) -> bool {
+async fn remove(store: &dyn Storage, who: &Subject) -> bool {
     store.remove_block(RemoveBlock { who: who.clone(), event: None }).await.unwrap()
 }
 
-async fn end(store: &dyn Storage, who: &Blocked) -> AccessEnded {
+async fn end(store: &dyn Storage, who: &Subject) -> AccessEnded {
     store.end_access(fixtures::end_access(who)).await.unwrap()
 }
 
@@ -57,8 +58,8 @@ async fn lasts(store: &dyn Storage, session: &LoginSession) -> bool {
     store.find_session(session.id).await.unwrap().is_some()
 }
 
-fn wallet(account: &WalletAccount) -> Blocked {
-    Blocked::Wallet(account.clone())
+fn wallet(account: &WalletAccount) -> Subject {
+    Subject::Wallet(account.clone())
 }
 
 fn elsewhere(account: &WalletAccount) -> WalletAccount {
@@ -127,7 +128,7 @@ pub async fn a_user_and_their_wallet_are_blocked_each_by_itself(store: Arc<dyn S
     let login = steps::sign_in(&*store).await;
     let [of_theirs, of_wallet] =
         ["user", "wallet"].map(|reason| Block { reason: Some(reason.to_owned()), ..block() });
-    let user = Blocked::User(login.new_user);
+    let user = Subject::User(login.new_user);
     let told = async || steps::standing(&*store, &login.account).await.block;
     let put_wallet = PutBlock { who: wallet(&login.account), block: of_wallet.clone(), event: None };
     steps::block(&*store, put_wallet.clone()).await;
@@ -148,27 +149,32 @@ pub async fn a_user_and_their_wallet_are_blocked_each_by_itself(store: Arc<dyn S
 /// Its reason changes if the new one has any.
 pub async fn a_block_that_is_there_keeps_its_time_and_chain(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
-    let found = async |who: &Blocked| match who {
-        Blocked::User(user) => of_user(&*store, *user).await.unwrap(),
-        Blocked::Wallet(_) => {
+    let found = async |who: &Subject| match who {
+        Subject::User(user) => of_user(&*store, *user).await.unwrap(),
+        Subject::Wallet(_) => {
             let [blocked] = wallets(&*store).await.try_into().unwrap();
             assert_eq!(blocked.account, login.account);
             blocked.block
         }
     };
     for (first, again) in [
-        (Blocked::User(login.new_user), Blocked::User(login.new_user)),
+        (Subject::User(login.new_user), Subject::User(login.new_user)),
         (wallet(&login.account), wallet(&elsewhere(&login.account))),
     ] {
         let first = PutBlock { who: first, block: Block { reason: None, ..block() }, event: None };
         steps::block(&*store, first.clone()).await;
-        for (given, kept) in
-            [(None, None), (Some("spam"), Some("spam")), (None, Some("spam")), (Some("fraud"), Some("fraud"))]
-        {
+        let (same, replaced) = (BlockPut::AlreadyThere, BlockPut::ReasonReplaced);
+        for (given, kept, answer) in [
+            (None, None, same),
+            (Some("spam"), Some("spam"), replaced),
+            (None, Some("spam"), same),
+            (Some("spam"), Some("spam"), same),
+            (Some("fraud"), Some("fraud"), replaced),
+        ] {
             let [given, kept] = [given, kept].map(|reason| reason.map(str::to_owned));
             let block = Block { at: fixtures::NOW + HOUR, reason: given };
             let later = PutBlock { who: again.clone(), block, event: None };
-            assert_eq!(put(&*store, &later).await, BlockPut::AlreadyThere);
+            assert_eq!(put(&*store, &later).await, answer);
             assert_eq!(found(&first.who).await, Block { at: fixtures::NOW, reason: kept });
         }
         assert_eq!(put(&*store, &first).await, BlockPut::AlreadyThere, "the same command again");
@@ -195,7 +201,7 @@ pub async fn a_block_that_was_removed_is_gone(store: Arc<dyn Storage>) {
         steps::block(&*store, fixtures::block_user(login.new_user)).await;
         steps::block(&*store, fixtures::block_wallet(&login.account)).await;
     }
-    let who = [Blocked::User(login.new_user), wallet(&elsewhere(&login.account))];
+    let who = [Subject::User(login.new_user), wallet(&elsewhere(&login.account))];
     for who in &who {
         assert!(!remove(&*store, &wallet(&namesake(&login.account))).await);
         assert!(remove(&*store, who).await);
@@ -223,7 +229,7 @@ pub async fn every_value_of_a_block_survives(store: Arc<dyn Storage>) {
         let login = steps::sign_in(&*store).await;
         let at = fixtures::NOW + Duration::microseconds(123_457);
         let block = Block { at, reason: reason.map(str::to_owned) };
-        for who in [wallet(&login.account), Blocked::User(login.new_user)] {
+        for who in [wallet(&login.account), Subject::User(login.new_user)] {
             steps::block(&*store, PutBlock { who, block: block.clone(), event: None }).await;
             assert_eq!(steps::standing(&*store, &login.account).await.block, Some(block.clone()));
         }
@@ -317,7 +323,7 @@ pub async fn a_088_what_a_user_was_given_ends(store: Arc<dyn Storage>) {
     let theirs = steps::remember_by(&*store, &bystander).await;
     let consents = steps::account(&*store, user).await.consents;
 
-    let done = end(&*store, &Blocked::User(user)).await;
+    let done = end(&*store, &Subject::User(user)).await;
     // Two grants of each wallet, and the login of the user's first wallet.
     assert_eq!((done.sessions, done.grants), (2, 5));
     for (waiting, session, first, newest) in &ended {
@@ -332,7 +338,7 @@ pub async fn a_088_what_a_user_was_given_ends(store: Arc<dyn Storage>) {
         let outcome = store.rotate_refresh(fixtures::rotate_refresh(newest)).await.unwrap();
         assert_eq!(outcome, Rotated::Revoked);
     }
-    assert_eq!(end(&*store, &Blocked::User(user)).await, AccessEnded::default(), "nothing is left to end");
+    assert_eq!(end(&*store, &Subject::User(user)).await, AccessEnded::default(), "nothing is left to end");
     let account = steps::account(&*store, user).await;
     assert_eq!((account.consents, account.wallets.len(), account.sessions), (consents, 2, vec![]));
     assert!(lasts(&*store, &theirs).await && !is_revoked(&*store, bystander.id).await);
@@ -384,8 +390,8 @@ pub async fn ending_the_access_of_nobody_ends_nothing(store: Arc<dyn Storage>) {
     let idle = steps::sign_in(&*store).await;
     store.revoke_grant(fixtures::revoke_grant(idle.id)).await.unwrap();
     for who in [
-        Blocked::User(fixtures::user_id()),
-        Blocked::User(idle.new_user),
+        Subject::User(fixtures::user_id()),
+        Subject::User(idle.new_user),
         wallet(&idle.account),
         wallet(&fixtures::wallet_account()),
         wallet(&namesake(&login.account)),
@@ -425,7 +431,7 @@ pub async fn the_clients_of_ended_sessions_are_told(store: Arc<dyn Storage>) {
     };
     let done = end(&*store, &wallet(&first)).await;
     assert_eq!((done.clients, done.sessions), (told(Some(&first)), 1));
-    let done = end(&*store, &Blocked::User(user)).await;
+    let done = end(&*store, &Subject::User(user)).await;
     assert_eq!((done.clients, done.sessions), (told(Some(&second)), 2));
     assert!(lasts(&*store, &bystander).await);
     assert_eq!(told(None).len(), 3);
@@ -447,7 +453,7 @@ pub async fn what_is_kept_outlives_the_sessions(store: Arc<dyn Storage>) {
     let command = EndAccess {
         reason: RevocationReason::Operator,
         keeps: Some(Scope::OfflineAccess),
-        ..fixtures::end_access(&Blocked::User(user))
+        ..fixtures::end_access(&Subject::User(user))
     };
     let clients = vec![(user, SessionClient { session: session.id, client: kept.client })];
     let done = store.end_access(command.clone()).await.unwrap();
@@ -457,7 +463,7 @@ pub async fn what_is_kept_outlives_the_sessions(store: Arc<dyn Storage>) {
         assert_eq!(is_revoked(&*store, id).await, ends);
     }
     assert_eq!(store.end_access(command).await.unwrap(), AccessEnded::default());
-    assert_eq!(end(&*store, &Blocked::User(user)).await.grants, 1, "a block keeps nothing");
+    assert_eq!(end(&*store, &Subject::User(user)).await.grants, 1, "a block keeps nothing");
 }
 
 /// A session that is not signed for by a client's login tells no client.
@@ -465,7 +471,7 @@ pub async fn an_opened_session_ends_without_clients(store: Arc<dyn Storage>) {
     let opening = fixtures::open_session();
     let user = steps::open(&*store, &opening).await;
     let done = store
-        .end_access(EndAccess { now: fixtures::NOW + HOUR, ..fixtures::end_access(&Blocked::User(user)) });
+        .end_access(EndAccess { now: fixtures::NOW + HOUR, ..fixtures::end_access(&Subject::User(user)) });
     let expected = AccessEnded { sessions: 1, ..AccessEnded::default() };
     assert_eq!(done.await.unwrap(), expected);
     assert_eq!(store.find_session(opening.session.id).await.unwrap(), None);
@@ -487,7 +493,7 @@ pub async fn a_blocked_user_changes_no_wallets(store: Arc<dyn Storage>) {
     assert_eq!(steps::accounts_of(&*store, user).await, [first.clone(), second.clone()]);
     assert_eq!(store.find_owner(new.clone()).await.unwrap(), None);
 
-    assert!(remove(&*store, &Blocked::User(user)).await);
+    assert!(remove(&*store, &Subject::User(user)).await);
     for command in links {
         assert_eq!(store.link_wallet(command).await.unwrap(), WalletLinked::ChallengeSpent, "F-17");
     }
@@ -597,7 +603,7 @@ pub async fn the_wallets_of_a_blocked_user_stay_blocked_after_deletion(store: Ar
     assert!(store.delete_account(command).await.unwrap());
 
     assert_eq!(of_user(&*store, user).await, None);
-    assert!(!remove(&*store, &Blocked::User(user)).await);
+    assert!(!remove(&*store, &Subject::User(user)).await);
     assert!(any(&*store).await);
     let mut expected =
         [(first.clone(), block()), (elsewhere(&second), own.clone()), (third.clone(), block())];
@@ -623,7 +629,7 @@ pub async fn a_users_deletion_leaves_the_blocks_of_wallets(store: Arc<dyn Storag
     // A user who was blocked and let in again is like any other.
     let login = steps::sign_in(&*store).await;
     steps::block(&*store, fixtures::block_user(login.new_user)).await;
-    assert!(remove(&*store, &Blocked::User(login.new_user)).await);
+    assert!(remove(&*store, &Subject::User(login.new_user)).await);
     assert!(store.delete_account(fixtures::delete_account(login.new_user)).await.unwrap());
     assert_eq!(steps::standing(&*store, &login.account).await, Standing::default());
 }

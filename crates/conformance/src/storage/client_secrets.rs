@@ -288,7 +288,9 @@ pub async fn an_old_secret_is_forgotten_after_its_end(store: Arc<dyn Storage>) {
         store.note_secret_uses(vec![used(client.id, command.hash, NOW)]).await.unwrap();
         rotated.push(command);
     }
-    let purge = async |before, limit| store.purge_expired(PurgeExpired::oldest(before, limit)).await.unwrap();
+    let purge = async |before, limit| {
+        store.purge_expired(PurgeExpired::oldest(fixtures::past(before), limit)).await.unwrap()
+    };
     let kept = async || {
         let mut kept = Vec::new();
         for command in &rotated {

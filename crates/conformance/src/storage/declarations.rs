@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use countersign_domain::declaration::{Declaration, DeclaredKind, DeclaredThing};
+use countersign_domain::subject::Subject;
 use countersign_ports::{ForgetDeclarations, PutDeclarations, Storage};
 use time::Duration;
 
 use super::races::at_once;
+use super::steps;
 use crate::fixtures;
 
 fn declaration(kind: DeclaredKind, key: &str, source: &str) -> Declaration {
@@ -115,4 +117,28 @@ pub async fn what_is_declared_here_is_seen_by_the_other_replica(open: impl Async
     assert_eq!(all(&*there).await, std::slice::from_ref(&declared));
     forget(&*there, &[&declared]).await;
     assert_eq!(all(&*here).await, []);
+}
+
+/// F-22 for members: whoever was taken out and comes back was not put there by the file.
+pub async fn a_member_who_leaves_a_group_is_declared_no_longer(store: Arc<dyn Storage>) {
+    let user = steps::sign_in(&*store).await.new_user;
+    let (group, other) = (steps::group(&*store).await, steps::group(&*store).await);
+    let members = [Subject::User(user), Subject::Wallet(fixtures::wallet_account())];
+    for member in &members {
+        let [here, there] = [&group, &other].map(|group| Declaration {
+            thing: DeclaredThing::member_of(group, member),
+            source: "/etc/declared.toml".to_owned(),
+            created_at: fixtures::NOW,
+        });
+        let declarations = vec![here.clone(), there.clone()];
+        store.put_declarations(PutDeclarations { declarations }).await.unwrap();
+        let is_declared =
+            async |declaration: &Declaration| store.list_declarations().await.unwrap().contains(declaration);
+        assert!(!store.remove_member(fixtures::remove_member(&group, member)).await.unwrap());
+        assert!(is_declared(&here).await, "nobody left");
+        store.add_member(fixtures::add_member(&group, member)).await.unwrap();
+        assert!(store.remove_member(fixtures::remove_member(&group, member)).await.unwrap());
+        assert!(!is_declared(&here).await);
+        assert!(is_declared(&there).await);
+    }
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use countersign_domain::client::Client;
 use countersign_domain::group::{Group, GroupTitle};
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet_name::WalletName;
 use countersign_ports::{
-    CountedGroup, DeleteClient, DeleteGroup, EmailPut, EndSession, KeyAdded, LoginCompleted, Member,
-    PurgeExpired, Redeemed, RegisterClient, RemoveBlock, RetitleGroup, Revoked, Rotated, SessionContinued,
-    SessionOpened, Storage, UpdateClient, WalletLinked, WalletUnlinked,
+    CountedGroup, DeleteClient, DeleteGroup, EmailPut, EndSession, KeyAdded, LoginCompleted, PurgeExpired,
+    Redeemed, RegisterClient, RemoveBlock, RetitleGroup, Revoked, Rotated, SessionContinued, SessionOpened,
+    Storage, UpdateClient, WalletLinked, WalletUnlinked,
 };
 use time::Duration;
 
@@ -62,8 +63,8 @@ pub async fn groups_and_members_outlive_the_process(open: impl AsyncFn() -> Arc<
     let store = open().await;
     let login = steps::sign_in(&*store).await;
     let [group, deleted] = [steps::group(&*store).await, steps::group(&*store).await];
-    let unseen = Member::Wallet(fixtures::wallet_account());
-    let members = [Member::User(login.new_user), unseen.clone(), Member::Wallet(login.account)];
+    let unseen = Subject::Wallet(fixtures::wallet_account());
+    let members = [Subject::User(login.new_user), unseen.clone(), Subject::Wallet(login.account)];
     for member in &members {
         steps::add(&*store, &group, member).await;
     }
@@ -210,7 +211,7 @@ pub async fn a_purge_stays(open: impl AsyncFn() -> Arc<dyn Storage>) {
     let store = open().await;
     let login = steps::sign_in(&*store).await;
     let before = login.forget_after + Duration::seconds(1);
-    assert_eq!(store.purge_expired(PurgeExpired::oldest(before, 10)).await.unwrap().rows, 1);
+    assert_eq!(store.purge_expired(PurgeExpired::oldest(fixtures::past(before), 10)).await.unwrap().rows, 1);
     drop(store);
     assert_eq!(open().await.find_grant(login.id).await.unwrap(), None);
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use countersign_domain::event::{Event, EventKind, EventPerson};
 use countersign_domain::id::{EventId, UserId};
+use countersign_domain::subject::Subject;
 use countersign_ports::{
-    DeleteAccount, EventFilter, EventOrder, EventPage, EventSubject, LoginCompleted, RevokeGrant, Sealed,
-    Storage, TakeLease,
+    DeleteAccount, EventFilter, EventOrder, EventPage, LoginCompleted, RevokeGrant, Sealed, Storage,
+    TakeLease,
 };
 use time::Duration;
 use tokio::task::yield_now;
@@ -270,7 +271,7 @@ pub async fn no_event_names_a_deleted_account_on_two_replicas(open: impl AsyncFn
 }
 
 /// All events about somebody.
-async fn events_about(store: &dyn Storage, who: EventSubject) -> Vec<Event> {
+async fn events_about(store: &dyn Storage, who: Subject<EventPerson>) -> Vec<Event> {
     let filter = EventFilter { who: Some(who), ..EventFilter::default() };
     let page = EventPage { order: EventOrder::OldestFirst, after: None, limit: u32::MAX };
     store.list_events(&filter, page).await.unwrap()
@@ -319,11 +320,11 @@ async fn deletion_against_sealing(stores: &[Arc<dyn Storage>; 2]) {
         let before = logins.iter().filter(|(_, signed_as)| *signed_as == user).count();
         for sealed in [false, true] {
             for store in stores {
-                let left = events_about(&**store, EventSubject::User(user)).await;
+                let left = events_about(&**store, Subject::User(EventPerson::User(user))).await;
                 assert_eq!(left, [], "sealed: {sealed}");
                 let number = store.count_events_of(pseudonym).await.unwrap();
                 assert_eq!(number, u64::try_from(12 + before).unwrap());
-                let theirs = events_about(&**store, EventSubject::Deleted(pseudonym)).await;
+                let theirs = events_about(&**store, Subject::User(EventPerson::Deleted(pseudonym))).await;
                 assert_eq!(theirs.len(), 12 + before + 1);
                 assert!(theirs.iter().all(|event| event.wallet.is_none() && event.address.is_none()));
                 let told = store.find_event(told).await.unwrap().unwrap().event;

@@ -8,10 +8,11 @@ use countersign_domain::checkpoint::{MAX_EVENTS, SealedEvent, SignedCheckpoint};
 use countersign_domain::event::{Actor, ChangeSignature, Details, Event, EventKind, EventPerson, Signed};
 use countersign_domain::id::{EventId, UserId};
 use countersign_domain::peer_address::PeerAddress;
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    CheckpointAt, CompleteLogin, DeleteAccount, EventAt, EventFilter, EventOrder, EventPage, EventSubject,
-    ForgetEvents, FoundEvent, Member, SealEvents, Sealed, Storage, TakeLease,
+    CheckpointAt, CompleteLogin, DeleteAccount, EVENTS_A_STEP, EventAt, EventFilter, EventOrder, EventPage,
+    ForgetEvents, ForgetEventsOf, FoundEvent, LeftToForget, SealEvents, Sealed, Storage, TakeLease,
 };
 use time::Duration;
 
@@ -46,7 +47,7 @@ async fn filtered(store: &dyn Storage, filter: &EventFilter) -> Vec<Event> {
     store.list_events(filter, page).await.unwrap()
 }
 
-fn about(who: EventSubject) -> EventFilter {
+fn about(who: Subject<EventPerson>) -> EventFilter {
     EventFilter { who: Some(who), ..EventFilter::default() }
 }
 
@@ -208,7 +209,7 @@ pub async fn fresh_and_sealed_events_are_listed_together(store: Arc<dyn Storage>
     let client = |place: usize| EventFilter { client: events[place].client, ..all.clone() };
     let Some(EventPerson::Deleted(pseudonym)) = events[9].person else { panic!("a deleted account") };
     let elsewhere = WalletAccount { chain: "eip155:5".to_owned(), ..wallet.clone() };
-    let of_user = about(EventSubject::User(users[0]));
+    let of_user = about(Subject::User(EventPerson::User(users[0])));
     let filters = [
         (all.clone(), &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11][..]),
         (EventFilter { since: at(0), ..all.clone() }, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),
@@ -224,15 +225,15 @@ pub async fn fresh_and_sealed_events_are_listed_together(store: Arc<dyn Storage>
         (kinds(&[EventKind::Upgraded]), &[]),
         (kinds(EventKind::ALL), &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]),
         (of_user.clone(), &[0, 2, 7]),
-        (about(EventSubject::User(users[1])), &[1, 11]),
-        (about(EventSubject::User(fixtures::user_id())), &[]),
-        (about(EventSubject::Wallet(wallet.clone())), &[3, 4]),
-        (about(EventSubject::Wallet(elsewhere)), &[3, 4]),
-        (about(EventSubject::Wallet(events[5].wallet.clone().unwrap())), &[5]),
-        (about(EventSubject::Wallet(events[6].wallet.clone().unwrap())), &[6]),
-        (about(EventSubject::Wallet(fixtures::wallet_account())), &[]),
-        (about(EventSubject::Deleted(pseudonym)), &[9, 10]),
-        (about(EventSubject::Deleted(fixtures::pseudonym())), &[]),
+        (about(Subject::User(EventPerson::User(users[1]))), &[1, 11]),
+        (about(Subject::User(EventPerson::User(fixtures::user_id()))), &[]),
+        (about(Subject::Wallet(wallet.clone())), &[3, 4]),
+        (about(Subject::Wallet(elsewhere)), &[3, 4]),
+        (about(Subject::Wallet(events[5].wallet.clone().unwrap())), &[5]),
+        (about(Subject::Wallet(events[6].wallet.clone().unwrap())), &[6]),
+        (about(Subject::Wallet(fixtures::wallet_account())), &[]),
+        (about(Subject::User(EventPerson::Deleted(pseudonym))), &[9, 10]),
+        (about(Subject::User(EventPerson::Deleted(fixtures::pseudonym()))), &[]),
         (client(0), &[0, 8, 9]),
         (client(1), &[1, 7, 11]),
         (EventFilter { client: Some(fixtures::client_id()), ..all.clone() }, &[]),
@@ -240,8 +241,11 @@ pub async fn fresh_and_sealed_events_are_listed_together(store: Arc<dyn Storage>
         (EventFilter { since: at(1), ..of_user.clone() }, &[7]),
         (EventFilter { kinds: vec![EventKind::SignOut], until: at(1), ..of_user.clone() }, &[2]),
         (EventFilter { client: events[7].client, ..of_user }, &[7]),
-        (EventFilter { client: events[0].client, ..about(EventSubject::Deleted(pseudonym)) }, &[9]),
-        (EventFilter { since: at(2), ..about(EventSubject::Wallet(wallet)) }, &[4]),
+        (
+            EventFilter { client: events[0].client, ..about(Subject::User(EventPerson::Deleted(pseudonym))) },
+            &[9],
+        ),
+        (EventFilter { since: at(2), ..about(Subject::Wallet(wallet)) }, &[4]),
         (EventFilter { client: events[0].client, until: at(7), ..kinds(&[EventKind::SignIn]) }, &[0]),
     ];
     for (filter, places) in &filters {
@@ -631,7 +635,7 @@ async fn known(store: &dyn Storage) -> Known {
         assert_eq!(steps::user_of(store, &again).await, login.new_user);
 
         let group = steps::group(store).await;
-        let mut member = fixtures::add_member(&group, &Member::User(login.new_user));
+        let mut member = fixtures::add_member(&group, &Subject::User(login.new_user));
         let mut event = fixtures::event().about(login.new_user);
         (event.kind, event.actor) = (EventKind::GroupMemberAdded, Actor::Key("desk".to_owned()));
         event.wallet = None;
@@ -668,26 +672,78 @@ pub async fn the_events_of_a_deleted_account_get_its_pseudonym(store: Arc<dyn St
     let Known { login, events, .. } = known(&*store).await;
     let command = deletion(login.new_user, &login.account);
     let before = steps::events(&*store).await;
+    let unsealed = fresh(&*store).await;
     assert_eq!(store.count_events_of(command.pseudonym).await.unwrap(), 0);
     assert!(store.delete_account(command.clone()).await.unwrap());
 
     let mut expected: Vec<_> = before
         .into_iter()
         .map(|event| if events.contains(&event.id) { event.forgetting(command.pseudonym) } else { event })
+        // What is sealed stays sealed.
+        .map(|event| {
+            let is_unsealed = events.contains(&event.id) && unsealed.contains(&event.id);
+            Event { request: event.request.clone().filter(|_| !is_unsealed), ..event }
+        })
         .collect();
-    let told = command.event.unwrap().forgetting(command.pseudonym);
-    let details = told.details.clone().number("events", u64::try_from(events.len()).unwrap());
-    expected.push(Event { details, ..told.clone() });
+    let told = command.event.unwrap().of_deletion(command.pseudonym, u64::try_from(events.len()).unwrap());
+    expected.push(told.clone());
     assert_eq!(steps::events(&*store).await, expected);
     for id in events.iter().copied().chain([told.id]) {
         let found = find(&*store, id).await.unwrap().event;
         assert_eq!(found.person, Some(EventPerson::Deleted(command.pseudonym)));
     }
-    let theirs = filtered(&*store, &about(EventSubject::Deleted(command.pseudonym))).await;
+    let theirs = filtered(&*store, &about(Subject::User(EventPerson::Deleted(command.pseudonym)))).await;
     assert_eq!(ids(&theirs), [&events[..], &[told.id]].concat());
-    assert_eq!(filtered(&*store, &about(EventSubject::User(login.new_user))).await, []);
-    let others = filtered(&*store, &about(EventSubject::User(bystander.login.new_user))).await;
+    assert_eq!(filtered(&*store, &about(Subject::User(EventPerson::User(login.new_user)))).await, []);
+    let others = filtered(&*store, &about(Subject::User(EventPerson::User(bystander.login.new_user)))).await;
     assert_eq!(ids(&others), bystander.events);
+}
+
+/// In steps, so that other writes need not wait. Until the last one the user is left to forget. A step for another user, or
+/// with another pseudonym, changes nothing.
+pub async fn many_events_of_a_deleted_account_get_its_pseudonym_in_steps(store: Arc<dyn Storage>) {
+    let Known { login, events, .. } = known(&*store).await;
+    for _ in 0..2 * EVENTS_A_STEP {
+        steps::record(&*store, &fixtures::event().about(login.new_user)).await;
+    }
+    let living = steps::sign_in(&*store).await.new_user;
+    steps::record(&*store, &fixtures::event().about(living)).await;
+    loop {
+        let fresh = store.fresh_events(100).await.unwrap();
+        if fresh.is_empty() {
+            break;
+        }
+        steps::seal_these(&*store, &fresh).await;
+    }
+    let command = deletion(login.new_user, &login.account);
+    let DeleteAccount { user, pseudonym, ref hiding, .. } = command;
+    let step = |user, pseudonym| ForgetEventsOf { user, pseudonym, hiding: hiding.clone() };
+    assert!(store.delete_account(command.clone()).await.unwrap());
+    let number = u64::try_from(events.len()).unwrap() + u64::from(2 * EVENTS_A_STEP);
+    let deletion = find(&*store, command.event.as_ref().unwrap().id).await.unwrap().event;
+    assert!(deletion.details.as_str().ends_with(&format!(",\"events\":{number}}}")), "{deletion:?}");
+
+    let left = LeftToForget { user, pseudonym, proof: hiding.proof_of_user(user) };
+    assert_eq!(store.left_to_forget(10).await.unwrap(), [left]);
+    assert_eq!(store.left_to_forget(0).await.unwrap(), []);
+    let hidden = store.count_events_of(pseudonym).await.unwrap();
+    assert!(hidden < number);
+    let before = steps::events(&*store).await;
+    assert!(store.forget_events_of(step(living, pseudonym)).await.unwrap());
+    assert!(store.forget_events_of(step(user, fixtures::pseudonym())).await.unwrap());
+    let again = DeleteAccount { event: None, ..fixtures::delete_account(user) };
+    assert!(again.pseudonym != pseudonym && !store.delete_account(again).await.unwrap(), "deleted already");
+    assert_eq!((steps::events(&*store).await, store.left_to_forget(10).await.unwrap()), (before, vec![left]));
+
+    let mut taken = 1;
+    while !store.forget_events_of(step(user, pseudonym)).await.unwrap() {
+        taken += 1;
+    }
+    assert!((2..=3).contains(&taken), "{taken} steps");
+    assert_eq!(store.left_to_forget(10).await.unwrap(), []);
+    assert_eq!(store.count_events_of(pseudonym).await.unwrap(), number);
+    assert_eq!(filtered(&*store, &about(Subject::User(EventPerson::User(user)))).await, []);
+    assert!(store.forget_events_of(step(user, pseudonym)).await.unwrap(), "repeated");
 }
 
 /// The count that the deletion tells, so that nobody can hide other events behind the pseudonym. It stays when
@@ -712,7 +768,8 @@ pub async fn the_events_of_a_deleted_account_are_counted(store: Arc<dyn Storage>
     assert_eq!(count(&command).await, 0);
 }
 
-/// The leaf stays the same, and the commitment is faithful though its salt is gone.
+/// The leaf stays the same, and the commitment is faithful though its salt is gone. In its place is the proof that the
+/// server did it.
 pub async fn a_deleted_account_breaks_no_seal(store: Arc<dyn Storage>) {
     let Known { login, events, .. } = known(&*store).await;
     let before = steps::sealed_events(&*store).await;
@@ -725,7 +782,7 @@ pub async fn a_deleted_account_breaks_no_seal(store: Arc<dyn Storage>) {
         assert_eq!(sealed.leaf(), before.leaf());
         let expected = if events.contains(&before.event.id) {
             forgotten += 1;
-            SealedEvent { event: before.event.forgetting(command.pseudonym), salt: None, ..before }
+            before.forgetting(command.pseudonym, &command.hiding)
         } else {
             before
         };
@@ -757,7 +814,7 @@ pub async fn nothing_in_the_events_leads_to_a_deleted_account(store: Arc<dyn Sto
         }
         let mut naming = left.iter().filter(|event| format!("{event:?}").contains(&login.account.address));
         assert!(naming.all(|event| of_wallet.contains(&event.id)), "sealed: {sealed}");
-        let of_key = filtered(&*store, &about(EventSubject::Wallet(login.account.clone()))).await;
+        let of_key = filtered(&*store, &about(Subject::Wallet(login.account.clone()))).await;
         assert_eq!(ids(&of_key), of_wallet);
         steps::seal(&*store).await;
     }
@@ -771,8 +828,8 @@ pub async fn a_deletion_without_an_event_takes_the_person_away_too(store: Arc<dy
     let pseudonym = command.pseudonym;
     assert!(store.delete_account(command).await.unwrap());
     assert_eq!(steps::events(&*store).await.len(), before);
-    assert_eq!(filtered(&*store, &about(EventSubject::User(login.new_user))).await, []);
-    let theirs = filtered(&*store, &about(EventSubject::Deleted(pseudonym))).await;
+    assert_eq!(filtered(&*store, &about(Subject::User(EventPerson::User(login.new_user)))).await, []);
+    let theirs = filtered(&*store, &about(Subject::User(EventPerson::Deleted(pseudonym)))).await;
     assert_eq!(ids(&theirs), events);
     steps::verify_seals(&*store).await;
 }
@@ -786,7 +843,7 @@ pub async fn a_wallet_of_a_deleted_account_begins_with_new_events(store: Arc<dyn
     let event = Event { wallet: Some(login.account), ..fixtures::event() };
     back.event = Some(Box::new(event.clone()));
     assert_eq!(steps::user_of(&*store, &back).await, back.new_user);
-    let theirs = filtered(&*store, &about(EventSubject::User(back.new_user))).await;
+    let theirs = filtered(&*store, &about(Subject::User(EventPerson::User(back.new_user)))).await;
     assert_eq!(theirs, [event.about(back.new_user)]);
     let number = u64::try_from(events.len()).unwrap();
     assert_eq!(store.count_events_of(command.pseudonym).await.unwrap(), number);

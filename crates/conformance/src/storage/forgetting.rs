@@ -6,10 +6,11 @@ use countersign_domain::admission::Release;
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::id::{ClientId, UserId};
+use countersign_domain::subject::Subject;
 use countersign_ports::{
-    Blocked, ChangeAccess, CompleteLogin, DeleteClient, DocumentsForgotten, EmailPut, EndSessions,
-    ForgetDocuments, ForgetUnused, LoginCompleted, Member, NewSession, PurgeExpired, Purged, Redeemed,
-    RegisterClient, RemoveBlock, Storage,
+    ChangeAccess, CompleteLogin, DeleteClient, DocumentsForgotten, EmailPut, EndSessions, ForgetDocuments,
+    ForgetUnused, LoginCompleted, NewSession, PurgeExpired, Purged, Redeemed, RegisterClient, RemoveBlock,
+    Storage,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -22,13 +23,18 @@ const WEEK: Duration = Duration::days(7);
 
 async fn forget(store: &dyn Storage, before: OffsetDateTime, limit: u32) -> Purged {
     store
-        .forget_unused(ForgetUnused { before, since: OffsetDateTime::UNIX_EPOCH, now: before, limit })
+        .forget_unused(ForgetUnused {
+            before: fixtures::past(before),
+            since: OffsetDateTime::UNIX_EPOCH,
+            now: before,
+            limit,
+        })
         .await
         .unwrap()
 }
 
 async fn purge_all(store: &dyn Storage, before: OffsetDateTime) {
-    while store.purge_expired(PurgeExpired::oldest(before, 1_000)).await.unwrap().more {}
+    while store.purge_expired(PurgeExpired::oldest(fixtures::past(before), 1_000)).await.unwrap().more {}
 }
 
 async fn is_there(store: &dyn Storage, user: UserId) -> bool {
@@ -113,16 +119,26 @@ pub async fn users_with_a_session_an_address_or_two_wallets_are_not_forgotten(st
     assert!(is_there(&*store, with_wallets.new_user).await && is_there(&*store, remembered_user).await);
 }
 
+/// The event of what they unlinked leads to them, and from them to the wallet that they still have.
+pub async fn f_23_a_user_who_unlinked_a_wallet_is_not_forgotten(store: Arc<dyn Storage>) {
+    let login = throw_away(&*store).await;
+    let wallet = fixtures::wallet_account();
+    steps::link(&*store, &login.account, &wallet).await;
+    steps::unlink(&*store, &login.account, &wallet).await;
+    assert_eq!(forget(&*store, NOW + WEEK, 10).await.rows, 0);
+    assert!(is_there(&*store, login.new_user).await);
+}
+
 /// They are looked at again when that is over. What was done with their wallet alone keeps nobody, and outlives
 /// them.
 pub async fn users_in_a_group_and_blocked_ones_are_not_forgotten(store: Arc<dyn Storage>) {
     let group = steps::group(&*store).await;
     let [member, blocked, neither] =
         [throw_away(&*store).await, throw_away(&*store).await, throw_away(&*store).await];
-    let membership = Member::User(member.new_user);
+    let membership = Subject::User(member.new_user);
     steps::add(&*store, &group, &membership).await;
     steps::block(&*store, fixtures::block_user(blocked.new_user)).await;
-    steps::add(&*store, &group, &Member::Wallet(neither.account.clone())).await;
+    steps::add(&*store, &group, &Subject::Wallet(neither.account.clone())).await;
     steps::block(&*store, fixtures::block_wallet(&neither.account)).await;
 
     assert_eq!(forget(&*store, NOW + SECOND, 10).await, Purged { rows: 1, more: false });
@@ -134,7 +150,7 @@ pub async fn users_in_a_group_and_blocked_ones_are_not_forgotten(store: Arc<dyn 
 
     assert!(store.remove_member(fixtures::remove_member(&group, &membership)).await.unwrap());
     assert!(
-        store.remove_block(RemoveBlock { who: Blocked::User(blocked.new_user), event: None }).await.unwrap()
+        store.remove_block(RemoveBlock { who: Subject::User(blocked.new_user), event: None }).await.unwrap()
     );
     assert_eq!(forget(&*store, NOW + SECOND, 10).await.rows, 0, "they have just been looked at");
     assert_eq!(forget(&*store, NOW + WEEK, 10).await.rows, 2);
@@ -177,7 +193,7 @@ async fn forget_documents(
     before: OffsetDateTime,
     after: Option<ClientId>,
 ) -> DocumentsForgotten {
-    store.forget_documents(ForgetDocuments { before, after, limit: 2 }).await.unwrap()
+    store.forget_documents(ForgetDocuments { before: fixtures::past(before), after, limit: 2 }).await.unwrap()
 }
 
 /// A registered client stays, whether it is used or not.
@@ -224,7 +240,7 @@ pub async fn a_document_that_the_operator_decided_about_is_kept(store: Arc<dyn S
     assert!(store.change_access(closing.clone()).await.unwrap());
     let telling = ChangeAccess { client: told.id, rule: None, release: Some(Release::All), event: None };
     assert!(store.change_access(telling.clone()).await.unwrap());
-    let all = ForgetDocuments { before: NOW + SECOND, after: None, limit: 10 };
+    let all = ForgetDocuments { before: fixtures::past(NOW + SECOND), after: None, limit: 10 };
     assert_eq!(store.forget_documents(all).await.unwrap().rows, 1);
     assert_eq!(store.find_client(undecided.id).await.unwrap(), None);
     let found = store.find_client(kept.id).await.unwrap().unwrap();

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use countersign_domain::admission::Standing;
+use countersign_domain::admission::{Standing, UserStanding};
 use countersign_domain::group::{Group, GroupName, GroupTitle, Membership, Through};
 use countersign_domain::id::UserId;
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::group_store::MOST_COUNTED;
 use countersign_ports::{
-    ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupCreated, GroupMember, Member, MemberAdded,
+    ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupCreated, GroupMember, MemberAdded,
     RetitleGroup, Storage,
 };
 use time::Duration;
@@ -33,12 +34,12 @@ async fn counted(store: &dyn Storage, name: &GroupName) -> Option<(Group, u64, u
     found.map(|CountedGroup { group, users, wallets }| (group, users, wallets))
 }
 
-async fn members_of(store: &dyn Storage, group: &GroupName) -> Vec<Member> {
+async fn members_of(store: &dyn Storage, group: &GroupName) -> Vec<Subject> {
     let members = store.list_members(group, None, u32::MAX).await.unwrap();
     members.into_iter().map(|listed| listed.member).collect()
 }
 
-async fn remove(store: &dyn Storage, group: &GroupName, member: &Member) -> bool {
+async fn remove(store: &dyn Storage, group: &GroupName, member: &Subject) -> bool {
     store.remove_member(fixtures::remove_member(group, member)).await.unwrap()
 }
 
@@ -46,8 +47,8 @@ async fn groups_of(store: &dyn Storage, user: UserId) -> Vec<GroupName> {
     store.groups_of(user).await.unwrap()
 }
 
-fn wallet(account: &WalletAccount) -> Member {
-    Member::Wallet(account.clone())
+fn wallet(account: &WalletAccount) -> Subject {
+    Subject::Wallet(account.clone())
 }
 
 fn account(family: &str, address: &str) -> WalletAccount {
@@ -79,7 +80,7 @@ pub async fn a_group_that_is_created_again_is_stored_once(store: Arc<dyn Storage
     }
     assert!(retitle(&*store, &name, None).await);
     let user = steps::sign_in(&*store).await.new_user;
-    steps::add(&*store, &name, &Member::User(user)).await;
+    steps::add(&*store, &name, &Subject::User(user)).await;
     assert_eq!(store.create_group(command).await.unwrap(), GroupCreated::Stored);
     assert_eq!(counted(&*store, &name).await, Some((fixtures::group(&name), 1, 0)));
 }
@@ -101,7 +102,7 @@ pub async fn a_taken_name_changes_no_group(store: Arc<dyn Storage>) {
 pub async fn a_group_is_retitled(store: Arc<dyn Storage>) {
     let [name, other] = [steps::group(&*store).await, steps::group(&*store).await];
     let user = steps::sign_in(&*store).await.new_user;
-    steps::add(&*store, &name, &Member::User(user)).await;
+    steps::add(&*store, &name, &Subject::User(user)).await;
     for title in [Some("First"), Some("Zweite"), Some("Zweite"), None, None] {
         assert!(retitle(&*store, &name, title).await);
         let group = title.map_or_else(|| fixtures::group(&name), |title| titled(&name, title));
@@ -147,7 +148,7 @@ pub async fn groups_are_listed_by_name_in_pages(store: Arc<dyn Storage>) {
         steps::create_group(&*store, &names[place]).await;
     }
     let login = steps::sign_in(&*store).await;
-    steps::add(&*store, &names[2], &Member::User(login.new_user)).await;
+    steps::add(&*store, &names[2], &Subject::User(login.new_user)).await;
     for _ in 0..2 {
         steps::add(&*store, &names[2], &wallet(&fixtures::wallet_account())).await;
     }
@@ -175,7 +176,7 @@ pub async fn a_deleted_group_is_gone_with_its_memberships(store: Arc<dyn Storage
     let [gone, stays] = [steps::group(&*store).await, steps::group(&*store).await];
     let login = steps::sign_in(&*store).await;
     let unseen = fixtures::wallet_account();
-    let members = [Member::User(login.new_user), wallet(&login.account), wallet(&unseen)];
+    let members = [Subject::User(login.new_user), wallet(&login.account), wallet(&unseen)];
     for group in [&gone, &stays] {
         for member in &members {
             steps::add(&*store, group, member).await;
@@ -228,7 +229,8 @@ pub async fn a_member_is_added_once(store: Arc<dyn Storage>) {
     let user = steps::sign_in(&*store).await.new_user;
     let unseen = fixtures::wallet_account();
     let elsewhere = WalletAccount { chain: "eip155:137".to_owned(), ..unseen.clone() };
-    for (first, again) in [(Member::User(user), Member::User(user)), (wallet(&unseen), wallet(&elsewhere))] {
+    for (first, again) in [(Subject::User(user), Subject::User(user)), (wallet(&unseen), wallet(&elsewhere))]
+    {
         steps::add(&*store, &group, &first).await;
         let now = fixtures::NOW + HOUR;
         let later = ChangeMember { now, ..fixtures::add_member(&group, &again) };
@@ -236,7 +238,7 @@ pub async fn a_member_is_added_once(store: Arc<dyn Storage>) {
     }
     let added_at = fixtures::NOW;
     let expected = [
-        GroupMember { member: Member::User(user), added_at, user: Some(user) },
+        GroupMember { member: Subject::User(user), added_at, user: Some(user) },
         GroupMember { member: wallet(&unseen), added_at, user: None },
     ];
     assert_eq!(store.list_members(&group, None, 10).await.unwrap(), expected);
@@ -249,11 +251,11 @@ pub async fn members_need_a_group_and_users_must_exist(store: Arc<dyn Storage>) 
     let (nowhere, nobody) = (fixtures::group_name(), fixtures::user_id());
     let user = steps::sign_in(&*store).await.new_user;
     let unseen = wallet(&fixtures::wallet_account());
-    for member in [&Member::User(user), &Member::User(nobody), &unseen] {
+    for member in [&Subject::User(user), &Subject::User(nobody), &unseen] {
         let outcome = store.add_member(fixtures::add_member(&nowhere, member)).await.unwrap();
         assert_eq!(outcome, MemberAdded::GroupUnknown);
     }
-    let outcome = store.add_member(fixtures::add_member(&group, &Member::User(nobody))).await.unwrap();
+    let outcome = store.add_member(fixtures::add_member(&group, &Subject::User(nobody))).await.unwrap();
     assert_eq!(outcome, MemberAdded::UserUnknown);
     assert_eq!(counted(&*store, &nowhere).await, None);
     assert_eq!(counted(&*store, &group).await, Some((fixtures::group(&group), 0, 0)));
@@ -267,9 +269,9 @@ pub async fn a_member_is_taken_out_once(store: Arc<dyn Storage>) {
     let login = steps::sign_in(&*store).await;
     let bystander = steps::sign_in(&*store).await;
     let elsewhere = WalletAccount { chain: "eip155:10".to_owned(), ..login.account.clone() };
-    let [own, through] = [Member::User(login.new_user), wallet(&login.account)];
+    let [own, through] = [Subject::User(login.new_user), wallet(&login.account)];
     for group in [&group, &other] {
-        for member in [&own, &through, &Member::User(bystander.new_user)] {
+        for member in [&own, &through, &Subject::User(bystander.new_user)] {
             steps::add(&*store, group, member).await;
         }
     }
@@ -280,9 +282,9 @@ pub async fn a_member_is_taken_out_once(store: Arc<dyn Storage>) {
     assert!(remove(&*store, &group, &wallet(&elsewhere)).await);
     assert!(!remove(&*store, &group, &through).await);
     assert_eq!(groups_of(&*store, login.new_user).await, std::slice::from_ref(&other));
-    assert_eq!(members_of(&*store, &group).await, [Member::User(bystander.new_user)]);
+    assert_eq!(members_of(&*store, &group).await, [Subject::User(bystander.new_user)]);
     assert_eq!(members_of(&*store, &other).await.len(), 3);
-    for member in [wallet(&bystander.account), Member::User(fixtures::user_id())] {
+    for member in [wallet(&bystander.account), Subject::User(fixtures::user_id())] {
         assert!(!remove(&*store, &group, &member).await, "it never was one");
     }
     assert!(!remove(&*store, &fixtures::group_name(), &own).await);
@@ -322,29 +324,29 @@ pub async fn members_are_listed_users_first_in_pages(store: Arc<dyn Storage>) {
         wallets.push(account(family, address));
     }
     wallets.sort_by(|one, other| (&one.family, &one.address).cmp(&(&other.family, &other.address)));
-    let mut expected: Vec<_> = users.iter().map(|user| Member::User(*user)).collect();
+    let mut expected: Vec<_> = users.iter().map(|user| Subject::User(*user)).collect();
     expected.extend(wallets.iter().map(wallet));
     for member in expected.iter().rev() {
         steps::add(&*store, &group, member).await;
     }
-    steps::add(&*store, &other, &Member::User(owner.new_user)).await;
+    steps::add(&*store, &other, &Subject::User(owner.new_user)).await;
 
     let listed = store.list_members(&group, None, u32::MAX).await.unwrap();
     for (listed, member) in listed.iter().zip(&expected) {
         let user = match member {
-            Member::User(user) => Some(*user),
-            Member::Wallet(account) => (*account == owner.account).then_some(owner.new_user),
+            Subject::User(user) => Some(*user),
+            Subject::Wallet(account) => (*account == owner.account).then_some(owner.new_user),
         };
         let member = member.clone();
         assert_eq!(*listed, GroupMember { member, added_at: fixtures::NOW, user });
     }
-    let page = async |after: Option<&Member>, limit| {
+    let page = async |after: Option<&Subject>, limit| {
         let listed = store.list_members(&group, after, limit).await.unwrap();
         listed.into_iter().map(|listed| listed.member).collect::<Vec<_>>()
     };
     assert_eq!(page(None, u32::MAX).await, expected);
     for limit in 1..=expected.len() {
-        let mut paged: Vec<Member> = Vec::new();
+        let mut paged: Vec<Subject> = Vec::new();
         loop {
             let next = page(paged.last(), u32::try_from(limit).unwrap()).await;
             assert!(next.len() <= limit);
@@ -365,8 +367,8 @@ pub async fn members_are_listed_users_first_in_pages(store: Arc<dyn Storage>) {
     assert_eq!(page(Some(&expected[3]), 1).await, expected[4..5], "where the users end, too");
     assert_eq!(page(Some(&expected[5]), 1).await, expected[6..7]);
     let elsewhere = match &expected[6] {
-        Member::Wallet(account) => WalletAccount { chain: "x:y".to_owned(), ..account.clone() },
-        Member::User(_) => panic!("there are four users"),
+        Subject::Wallet(account) => WalletAccount { chain: "x:y".to_owned(), ..account.clone() },
+        Subject::User(_) => panic!("there are four users"),
     };
     assert_eq!(
         page(Some(&wallet(&elsewhere)), 1).await,
@@ -439,7 +441,7 @@ pub async fn a_user_is_in_the_groups_of_every_wallet(store: Arc<dyn Storage>) {
     steps::add(&*store, other, &wallet(&bystander.account)).await;
     steps::add(&*store, none, &wallet(&fixtures::wallet_account())).await;
     for group in [all, both, own] {
-        steps::add(&*store, group, &Member::User(user)).await;
+        steps::add(&*store, group, &Subject::User(user)).await;
     }
     for group in [second, all] {
         steps::add(&*store, group, &wallet(&wallets[1])).await;
@@ -495,7 +497,7 @@ pub async fn the_groups_of_a_wallet_go_where_it_goes(store: Arc<dyn Storage>) {
     let [own, brought] = [steps::group(&*store).await, steps::group(&*store).await];
     let (user, [stays, goes]) = steps::user_with_two_wallets(&*store).await;
     let other = steps::sign_in(&*store).await;
-    steps::add(&*store, &own, &Member::User(user)).await;
+    steps::add(&*store, &own, &Subject::User(user)).await;
     steps::add(&*store, &brought, &wallet(&goes)).await;
     let both = [own.clone(), brought.clone()];
     assert_eq!(steps::standing(&*store, &stays).await.groups, both);
@@ -526,7 +528,7 @@ pub async fn the_groups_of_a_wallet_go_where_it_goes(store: Arc<dyn Storage>) {
 pub async fn a_deleted_user_leaves_their_groups(store: Arc<dyn Storage>) {
     let [own, brought] = [steps::group(&*store).await, steps::group(&*store).await];
     let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
-    steps::add(&*store, &own, &Member::User(user)).await;
+    steps::add(&*store, &own, &Subject::User(user)).await;
     steps::add(&*store, &brought, &wallet(&second)).await;
     assert!(store.delete_account(fixtures::delete_account(user)).await.unwrap());
     assert_eq!(groups_of(&*store, user).await, []);
@@ -534,7 +536,7 @@ pub async fn a_deleted_user_leaves_their_groups(store: Arc<dyn Storage>) {
     assert_eq!(members_of(&*store, &brought).await, [wallet(&second)]);
     assert_eq!(steps::standing(&*store, &first).await, Standing::default());
     assert_eq!(steps::standing(&*store, &second).await, in_groups(std::slice::from_ref(&brought)));
-    let outcome = store.add_member(fixtures::add_member(&own, &Member::User(user))).await.unwrap();
+    let outcome = store.add_member(fixtures::add_member(&own, &Subject::User(user))).await.unwrap();
     assert_eq!(outcome, MemberAdded::UserUnknown);
     for (account, groups) in [(first, vec![]), (second, vec![brought])] {
         let login = fixtures::complete_login_of(account);
@@ -551,7 +553,7 @@ pub async fn a_user_is_in_as_many_groups_as_there_are(store: Arc<dyn Storage>) {
     let mut groups = Vec::new();
     for place in 0..MANY {
         let group = steps::group(&*store).await;
-        let ways = [Member::User(user), wallet(&wallets[0]), wallet(&wallets[1])];
+        let ways = [Subject::User(user), wallet(&wallets[0]), wallet(&wallets[1])];
         steps::add(&*store, &group, &ways[place % 3]).await;
         if place % 5 == 0 {
             steps::add(&*store, &group, &ways[(place + 1) % 3]).await;
@@ -561,4 +563,32 @@ pub async fn a_user_is_in_as_many_groups_as_there_are(store: Arc<dyn Storage>) {
     assert_eq!(groups_of(&*store, user).await, groups);
     assert_eq!(steps::standing(&*store, &wallets[1]).await.groups, groups);
     assert_eq!(store.memberships_of(user).await.unwrap().len(), MANY + MANY / 5);
+}
+
+/// Which of a user's wallets are let in, and the groups of all of them, as one look at each would say.
+pub async fn f_26_the_standing_of_a_user_says_what_that_of_each_wallet_does(store: Arc<dyn Storage>) {
+    let store = &*store;
+    let (user, [first, second]) = steps::user_with_two_wallets(store).await;
+    let third = fixtures::wallet_account();
+    steps::link(store, &first, &third).await;
+    let (own, through, of_others) =
+        (steps::group(store).await, steps::group(store).await, steps::group(store).await);
+    steps::add(store, &own, &Subject::User(user)).await;
+    steps::add(store, &through, &Subject::Wallet(second.clone())).await;
+    steps::add(store, &of_others, &Subject::Wallet(fixtures::wallet_account())).await;
+    let agrees = async |expected: &[&WalletAccount]| {
+        let told = store.standing_of_user(user).await.unwrap();
+        assert_eq!(told.wallets.iter().collect::<Vec<_>>(), expected);
+        for wallet in [&first, &second, &third] {
+            let standing = steps::standing(store, wallet).await;
+            assert_eq!(standing.block.is_none(), told.wallets.contains(wallet), "{wallet:?}");
+            assert!(told.wallets.is_empty() || standing.groups == told.groups, "{wallet:?}");
+        }
+    };
+    agrees(&[&first, &second, &third]).await;
+    steps::block(store, fixtures::block_wallet(&second)).await;
+    agrees(&[&first, &third]).await;
+    steps::block(store, fixtures::block_user(user)).await;
+    agrees(&[]).await;
+    assert_eq!(store.standing_of_user(fixtures::user_id()).await.unwrap(), UserStanding::default());
 }

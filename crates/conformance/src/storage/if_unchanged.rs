@@ -6,10 +6,11 @@ use countersign_domain::client::{Client, ClientAuthentication};
 use countersign_domain::group::GroupTitle;
 use countersign_domain::resource::{OpenTo, Resource};
 use countersign_domain::secret::SecretHash;
+use countersign_domain::subject::Subject;
 use countersign_ports::{
     ChangeAccess, ChangeResources, ClientChange, CountedGroup, CreateResource, DeclarationChange,
     DeleteClient, DeleteGroup, DeleteResource, GroupChange, IfClientUnchanged, IfGroupUnchanged,
-    IfResourceUnchanged, Member, RegisterClient, ResourceChange, ResourceUpdated, RetitleGroup, RotateSecret,
+    IfResourceUnchanged, RegisterClient, ResourceChange, ResourceUpdated, RetitleGroup, RotateSecret,
     Storage, UpdateClient, UpdateResource,
 };
 
@@ -147,7 +148,7 @@ pub async fn a_group_is_changed_only_as_it_was_read(store: Arc<dyn Storage>) {
     let second = find().await.unwrap();
     assert_eq!(second.group.title, GroupTitle::parse("One").ok());
     let user = steps::sign_in(&*store).await.new_user;
-    steps::add(&*store, &name, &Member::User(user)).await;
+    steps::add(&*store, &name, &Subject::User(user)).await;
     assert!(!change(&second, GroupChange::Delete(DeleteGroup { name: name.clone(), event: None })).await);
     let third = find().await.unwrap();
     assert_eq!((third.users, &third.group), (1, &second.group));

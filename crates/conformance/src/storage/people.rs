@@ -5,9 +5,10 @@ use std::sync::Arc;
 use countersign_domain::admission::Block;
 use countersign_domain::group::{GroupName, Membership, Through};
 use countersign_domain::id::UserId;
+use countersign_domain::subject::Subject;
 use countersign_ports::{
-    Blocked, BlockedWallet, CompleteLogin, EndSessions, Member, NewSession, OpenSession, PeopleFilter,
-    Person, PersonListed, RemoveBlock, SessionContinued, Storage,
+    BlockedWallet, CompleteLogin, EndSessions, NewSession, OpenSession, PeopleFilter, Person, PersonListed,
+    RemoveBlock, SessionContinued, Storage,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -85,7 +86,7 @@ pub async fn people_are_listed_by_id_in_pages(store: Arc<dyn Storage>) {
 pub async fn nobody_is_no_person(store: Arc<dyn Storage>) {
     let group = steps::group(&*store).await;
     let unseen = fixtures::wallet_account();
-    steps::add(&*store, &group, &Member::Wallet(unseen.clone())).await;
+    steps::add(&*store, &group, &Subject::Wallet(unseen.clone())).await;
     steps::block(&*store, fixtures::block_wallet(&unseen)).await;
     for filter in [
         PeopleFilter::default(),
@@ -105,22 +106,22 @@ pub async fn people_are_listed_by_group(store: Arc<dyn Storage>) {
     let mut users = Vec::new();
     for place in 0..6 {
         let (user, wallets) = steps::user_with_two_wallets(&*store).await;
-        let [first, second] = wallets.clone().map(Member::Wallet);
+        let [first, second] = wallets.clone().map(Subject::Wallet);
         let ways = match place {
-            0 => vec![Member::User(user)],
+            0 => vec![Subject::User(user)],
             1 => vec![first],
             2 => vec![first, second],
-            3 => vec![Member::User(user), first, second],
+            3 => vec![Subject::User(user), first, second],
             4 => vec![second],
             _ => vec![],
         };
         for member in &ways {
             steps::add(&*store, &group, member).await;
         }
-        steps::add(&*store, &other, &Member::User(user)).await;
+        steps::add(&*store, &other, &Subject::User(user)).await;
         users.push((user, wallets));
     }
-    steps::add(&*store, &group, &Member::Wallet(fixtures::wallet_account())).await;
+    steps::add(&*store, &group, &Subject::Wallet(fixtures::wallet_account())).await;
     let filter = |name: &GroupName| PeopleFilter { group: Some(name.clone()), blocked: false };
     let mut expected: Vec<_> = users[..5].iter().map(|(user, _)| *user).collect();
     expected.sort_unstable();
@@ -131,7 +132,7 @@ pub async fn people_are_listed_by_group(store: Arc<dyn Storage>) {
 
     let (user, [first, second]) = &users[4];
     steps::unlink(&*store, first, second).await;
-    let leaving = fixtures::remove_member(&group, &Member::User(users[0].0));
+    let leaving = fixtures::remove_member(&group, &Subject::User(users[0].0));
     assert!(store.remove_member(leaving).await.unwrap());
     expected.retain(|listed| listed != user && *listed != users[0].0);
     in_pages(&*store, &filter(&group), &expected).await;
@@ -152,11 +153,11 @@ pub async fn blocked_people_are_listed(store: Arc<dyn Storage>) {
             }
             1 => {
                 steps::block(&*store, fixtures::block_user(user)).await;
-                steps::add(&*store, &group, &Member::Wallet(account)).await;
+                steps::add(&*store, &group, &Subject::Wallet(account)).await;
                 blocked.push(user);
                 both.push(user);
             }
-            2 => steps::add(&*store, &group, &Member::User(user)).await,
+            2 => steps::add(&*store, &group, &Subject::User(user)).await,
             _ => steps::block(&*store, fixtures::block_wallet(&account)).await,
         }
     }
@@ -166,7 +167,7 @@ pub async fn blocked_people_are_listed(store: Arc<dyn Storage>) {
     in_pages(&*store, &all_blocked, &blocked).await;
     let in_group = PeopleFilter { group: Some(group), blocked: true };
     in_pages(&*store, &in_group, &both).await;
-    assert!(store.remove_block(RemoveBlock { who: Blocked::User(both[0]), event: None }).await.unwrap());
+    assert!(store.remove_block(RemoveBlock { who: Subject::User(both[0]), event: None }).await.unwrap());
     assert_eq!(list(&*store, &in_group).await, both[1..]);
     assert_eq!(list(&*store, &all_blocked).await.len(), 3);
 }
@@ -246,10 +247,10 @@ pub async fn a_person_is_shown_with_everything(store: Arc<dyn Storage>) {
     let (user, wallets) = steps::user_with_two_wallets(&*store).await;
     let (other, _) = steps::remember(&*store).await;
     for user in [user, other.new_user] {
-        steps::add(&*store, &own, &Member::User(user)).await;
+        steps::add(&*store, &own, &Subject::User(user)).await;
     }
     for account in [&wallets[0], &other.account, &fixtures::wallet_account()] {
-        steps::add(&*store, &brought, &Member::Wallet(account.clone())).await;
+        steps::add(&*store, &brought, &Subject::Wallet(account.clone())).await;
         steps::block(&*store, fixtures::block_wallet(account)).await;
     }
     steps::block(&*store, fixtures::block_wallet(&wallets[1])).await;

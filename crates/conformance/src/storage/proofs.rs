@@ -83,7 +83,7 @@ pub async fn spent_proofs_are_purged_oldest_first_up_to_the_limit(store: Arc<dyn
     proofs.sort_by_key(|proof| proof.forget_after);
     let purge = |before, limit| {
         let store = Arc::clone(&store);
-        async move { store.purge_expired(PurgeExpired::oldest(before, limit)).await.unwrap() }
+        async move { store.purge_expired(PurgeExpired::oldest(fixtures::past(before), limit)).await.unwrap() }
     };
     assert_eq!(purge(fixtures::NOW + SECOND, 9).await, Purged { rows: 0, more: false });
     let later = fixtures::NOW + SECOND * 10;

@@ -8,11 +8,12 @@ use countersign_domain::consent::ConsentDestination;
 use countersign_domain::id::{GrantId, UserId};
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::signing_key::SealedKey;
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     AddSigningKey, CompleteLogin, DeleteClient, EmailPut, EndSession, KeyAdded, KnownAccess, LoginCompleted,
-    Member, OpenSession, Redeemed, RegisterClient, RemoveBlock, Revoked, Rotated, SessionContinued,
-    SessionOpened, Storage, UpdateClient, WalletLinked, WalletUnlinked, WithdrawSigningKey,
+    OpenSession, Redeemed, RegisterClient, RemoveBlock, Revoked, Rotated, SessionContinued, SessionOpened,
+    Storage, UpdateClient, WalletLinked, WalletUnlinked, WithdrawSigningKey,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -478,7 +479,7 @@ pub async fn members_and_rules_are_seen_by_the_other_replica(open: impl AsyncFn(
         let rule = fixtures::rule(&format!("groups:{group}"));
         assert!(here.change_access(fixtures::change_access(client.id, rule.clone())).await.unwrap());
         assert_eq!(clients::access_of(&*there, client.id).await.rule, Some(rule.clone()));
-        for member in [Member::User(login.new_user), Member::Wallet(login.account.clone())] {
+        for member in [Subject::User(login.new_user), Subject::Wallet(login.account.clone())] {
             assert!(!rule.admits(&steps::standing(&*there, &login.account).await));
             steps::add(&*here, &group, &member).await;
             assert!(rule.admits(&steps::standing(&*there, &login.account).await));

@@ -167,7 +167,7 @@ pub async fn requests_are_purged_in_their_time_up_to_the_limit(store: Arc<dyn St
         devices.push((end, command.request.id));
     }
     devices.sort();
-    let purge = |before, limit| store.purge_expired(PurgeExpired::oldest(before, limit));
+    let purge = |before, limit| store.purge_expired(PurgeExpired::oldest(fixtures::past(before), limit));
     assert_eq!(purge(fixtures::NOW + SECOND, 10).await.unwrap(), Purged { rows: 0, more: false });
     let later = fixtures::NOW + SECOND * 9;
     assert_eq!(purge(later, 2).await.unwrap(), Purged { rows: 4, more: true });

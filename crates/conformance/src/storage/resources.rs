@@ -40,7 +40,7 @@ fn name(text: &str) -> ScopeName {
 /// Titles in all languages, the group and the time are read back unchanged; scopes come by name.
 pub async fn a_resource_is_found_as_it_was_declared(store: Arc<dyn Storage>) {
     assert_eq!(store.list_resources().await.unwrap(), []);
-    let without = Resource { open_to: OpenTo::Named, ..fixtures::resource(&[]) };
+    let without = Resource { name: None, open_to: OpenTo::Named, ..fixtures::resource(&[]) };
     let mut all = vec![fixtures::resource(&["b.write", "b.read", "https://a.example/b"]), without];
     for resource in &all {
         assert_eq!(create(&*store, resource).await, ResourceCreated::Stored);
@@ -98,6 +98,7 @@ pub async fn an_update_replaces_everything_but_uri_and_birth(store: Arc<dyn Stor
     let after = fixtures::resource(&["a.more", "a.read"]);
     let after = Resource {
         uri: before.uri.clone(),
+        name: None,
         open_to: OpenTo::Named,
         created_at: fixtures::NOW + Duration::days(1),
         ..after

@@ -9,13 +9,14 @@ use countersign_domain::grant::Holder;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, GrantId, SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::subject::Subject;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     Account, BlockPut, CheckpointAt, CompleteLogin, ContinueSession, EventAt, EventFilter, EventOrder,
-    EventPage, GroupCreated, KnownAccess, LinkWallet, LoginCompleted, Member, MemberAdded, OpenSession,
-    PutBlock, Redeemed, RegisterClient, Rotated, SealEvents, Sealed, SessionContinued, SessionOpened,
-    Storage, UnlinkWallet, WalletLinked, WalletUnlinked,
+    EventPage, GroupCreated, KnownAccess, LinkWallet, LoginCompleted, MemberAdded, OpenSession, PutBlock,
+    Redeemed, RegisterClient, Rotated, SealEvents, Sealed, SessionContinued, SessionOpened, Storage,
+    UnlinkWallet, WalletLinked, WalletUnlinked,
 };
 
 use time::OffsetDateTime;
@@ -224,7 +225,7 @@ pub(crate) async fn create_group(store: &dyn Storage, name: &GroupName) {
 }
 
 /// Puts a member into a group, who must be a new one.
-pub(crate) async fn add(store: &dyn Storage, group: &GroupName, member: &Member) {
+pub(crate) async fn add(store: &dyn Storage, group: &GroupName, member: &Subject) {
     let outcome = store.add_member(fixtures::add_member(group, member)).await.unwrap();
     assert_eq!(outcome, MemberAdded::Added, "{member:?} of {group}");
 }

@@ -16,7 +16,7 @@ use crate::fixtures;
 const SECOND: Duration = Duration::seconds(1);
 
 async fn purge(store: &dyn Storage, before: OffsetDateTime, limit: u32) -> Purged {
-    store.purge_expired(PurgeExpired::oldest(before, limit)).await.unwrap()
+    store.purge_expired(PurgeExpired::oldest(fixtures::past(before), limit)).await.unwrap()
 }
 
 /// A login whose grant may be deleted at this time.

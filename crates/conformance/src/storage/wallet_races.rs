@@ -234,3 +234,20 @@ pub async fn links_unlinks_and_logins_at_once_leave_one_owner(store: Arc<dyn Sto
         }
     }
 }
+
+/// However many are linked at once, and by whichever of the user's wallets.
+pub async fn f_26_many_links_at_once_stop_at_the_bound(store: Arc<dyn Storage>) {
+    const MOST: u32 = 5;
+    for _ in 0..ROUNDS {
+        let (user, signers) = steps::user_with_two_wallets(&*store).await;
+        let outcomes = at_once((0..TASKS).map(|task| {
+            let store = Arc::clone(&store);
+            let command = fixtures::link_wallet(&signers[task % 2], &fixtures::wallet_account());
+            async move { store.link_wallet(LinkWallet { most: MOST, ..command }).await.unwrap() }
+        }))
+        .await;
+        assert_eq!(count(&outcomes, &WalletLinked::Linked { user }), 3);
+        assert_eq!(count(&outcomes, &WalletLinked::TooMany), TASKS - 3);
+        assert_eq!(steps::accounts_of(&*store, user).await.len(), 5);
+    }
+}

@@ -512,3 +512,24 @@ pub async fn a_name_stays_while_the_wallet_is_the_users_and_goes_with_it(store: 
     assert_ne!(other, user);
     assert_eq!(store.wallets_of(other).await.unwrap()[0].name, None);
 }
+
+/// What is theirs already, and what is another's, is said as before. Unlinking makes room. Nothing is taken from whoever
+/// has more than the bound.
+pub async fn f_26_a_user_who_has_the_most_wallets_gets_no_other(store: Arc<dyn Storage>) {
+    let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let (third, stranger) = (fixtures::wallet_account(), steps::sign_in(&*store).await.account);
+    let bounded = |wallet: &WalletAccount, most| LinkWallet { most, ..fixtures::link_wallet(&first, wallet) };
+    for most in [0, 1, 2] {
+        let refused = bounded(&third, most);
+        assert_eq!(link(&*store, &refused).await, WalletLinked::TooMany);
+        assert_eq!(link(&*store, &refused).await, WalletLinked::ChallengeSpent, "F-17");
+        let present = bounded(&second, most);
+        assert_eq!(link(&*store, &present).await, WalletLinked::AlreadyTheirs { user });
+        assert_eq!(link(&*store, &bounded(&stranger, most)).await, WalletLinked::BelongsToAnother);
+    }
+    assert_eq!(steps::accounts_of(&*store, user).await.len(), 2);
+    assert_eq!(store.find_owner(third.clone()).await.unwrap(), None);
+    steps::unlink(&*store, &first, &second).await;
+    assert_eq!(link(&*store, &bounded(&third, 2)).await, WalletLinked::Linked { user });
+    assert_eq!(link(&*store, &bounded(&second, 3)).await, WalletLinked::Linked { user });
+}

@@ -16,7 +16,8 @@ use countersign_conformance::harness;
 use countersign_conformance::storage::{desk, epochs, event_acts, event_pushes, event_races, events};
 use countersign_domain::desk::proposal::ProposalState;
 use countersign_domain::event::{Details, Event, EventKind, EventPerson};
-use countersign_ports::{EventOrder, EventSubject, FoundEvent, SealEvents, Storage};
+use countersign_domain::subject::Subject;
+use countersign_ports::{EventOrder, FoundEvent, SealEvents, Storage};
 use store::{Mistake, WrongStore, moved};
 use time::{Date, Duration, OffsetDateTime};
 
@@ -48,7 +49,7 @@ fn carried_out(store: Arc<dyn Storage>) -> Pin<Box<dyn Future<Output = ()>>> {
 
 /// The trial of this operation fails, and no other.
 fn each_operation_is_caught(mistake: fn(&'static str) -> Mistake) {
-    for operation in event_acts::OPERATIONS.iter().copied() {
+    for operation in event_acts::operations() {
         let complaint = complaint(mistake(operation), carried_out);
         let expected = format!("[\"{operation}\"]");
         assert!(
@@ -92,6 +93,8 @@ fn any_position(command: &mut SealEvents, _: u64, first: u64) {
 }
 
 caught! {
+    an_act_that_leaves_no_event_because_another_one_did:
+        Mistake::ActsUnrecorded => event_acts::an_act_whose_event_tells_of_an_earlier_one_is_not_carried_out;
     an_act_that_invents_an_event:
         Mistake::Invents => event_acts::an_act_without_an_event_leaves_none;
     a_person_who_is_replaced:
@@ -147,7 +150,7 @@ caught! {
         Mistake::Lists(|filter, _| filter.who = None) => events::fresh_and_sealed_events_are_listed_together;
     a_list_of_no_wallet:
         Mistake::Lists(|filter, _| {
-            if let Some(EventSubject::Wallet(wallet)) = &mut filter.who {
+            if let Some(Subject::Wallet(wallet)) = &mut filter.who {
                 wallet.address = wallet.address.to_uppercase();
             }
         }) => events::fresh_and_sealed_events_are_listed_together;
@@ -253,6 +256,18 @@ caught! {
         Mistake::KeepsDeletion => events::nothing_in_the_events_leads_to_a_deleted_account;
     a_person_who_stays_unless_there_is_an_event:
         Mistake::KeepsWithoutEvent => events::a_deletion_without_an_event_takes_the_person_away_too;
+    a_step_through_the_events_of_anybody:
+        Mistake::Steps(|command, left| command.user = left.user) =>
+        events::many_events_of_a_deleted_account_get_its_pseudonym_in_steps;
+    a_step_with_any_pseudonym:
+        Mistake::Steps(|command, left| command.pseudonym = left.pseudonym) =>
+        events::many_events_of_a_deleted_account_get_its_pseudonym_in_steps;
+    a_first_step_that_ends_it:
+        Mistake::StepsOnce => events::many_events_of_a_deleted_account_get_its_pseudonym_in_steps;
+    a_repeated_deletion_that_changes_more:
+        Mistake::ChangesMore => events::many_events_of_a_deleted_account_get_its_pseudonym_in_steps;
+    a_deleted_account_that_nobody_goes_on_with:
+        Mistake::LeavesNone => events::many_events_of_a_deleted_account_get_its_pseudonym_in_steps;
     a_salt_that_stays: Mistake::KeepsSalt => events::a_deleted_account_breaks_no_seal;
     a_commitment_that_changes: Mistake::CommitsAnew => events::a_deleted_account_breaks_no_seal;
     many_pseudonyms: Mistake::ManyPseudonyms => events::the_events_of_a_deleted_account_get_its_pseudonym;

@@ -3,35 +3,15 @@
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
-use async_trait::async_trait;
 use countersign_conformance::fixtures;
 use countersign_conformance::memory::MemoryStorage;
-use countersign_domain::admin_key::AdminKey;
-use countersign_domain::admission::{Block, Standing};
-use countersign_domain::checkpoint::{Checkpoint, SealedEvent, SignedCheckpoint};
-use countersign_domain::client::Client;
-use countersign_domain::consent::Consent;
-use countersign_domain::declaration::Declaration;
-use countersign_domain::desk::proposal::{Proposal, ProposalState};
-use countersign_domain::device::DeviceRequest;
-use countersign_domain::email::UserEmail;
-use countersign_domain::epoch::Epoch;
-use countersign_domain::event::{Event, EventPerson, Pseudonym};
-use countersign_domain::event_push::ReceiverId;
-use countersign_domain::forgetting::{TimeMark, TimeWitness};
-use countersign_domain::grant::Grant;
-use countersign_domain::group::{GroupName, Membership};
-use countersign_domain::id::{AdminKeyId, ClientId, EventId, GrantId, SessionId, TokenId, UserId};
-use countersign_domain::login_session::LoginSession;
-use countersign_domain::pushed_request::PushedRequest;
-use countersign_domain::refresh::RefreshSnapshot;
-use countersign_domain::resource::Resource;
-use countersign_domain::secret::SecretHash;
-use countersign_domain::signing_key::SealedKey;
-use countersign_domain::token::AccessSnapshot;
-use countersign_domain::wallet::WalletAccount;
-use countersign_ports::*;
-use time::{Date, Duration, OffsetDateTime};
+use countersign_domain::checkpoint::{Checkpoint, SealedEvent};
+use countersign_domain::desk::proposal::ProposalState;
+use countersign_domain::event::EventPerson;
+use countersign_domain::subject::Subject;
+use countersign_ports::signatures::*;
+use countersign_ports::storage_operations;
+use time::Duration;
 use tokio::task::yield_now;
 
 /// What the store does wrong.
@@ -49,6 +29,8 @@ pub(super) enum Mistake {
     RecordsTwice(&'static str),
     /// An act without an event gets one.
     Invents,
+    /// An act whose event is stored already is carried out, and leaves none.
+    ActsUnrecorded,
     /// A repeat is noticed only while the event is fresh.
     KnowsOnlyFresh,
     /// The event of every act is stored like this.
@@ -111,6 +93,14 @@ pub(super) enum Mistake {
     KeepsDeletion,
     /// As `Keeps`, if the deletion has no event.
     KeepsWithoutEvent,
+    /// A step through the events of a deleted account is taken like this, if one is left to forget.
+    Steps(fn(&mut ForgetEventsOf, LeftToForget)),
+    /// The first step through the events of a deleted account is the last.
+    StepsOnce,
+    /// No user is left to forget.
+    LeavesNone,
+    /// A repeated deletion changes more of the events.
+    ChangesMore,
     /// The salt of a deleted account's events stays.
     KeepsSalt,
     /// A deleted account's events commit to something else.
@@ -238,6 +228,12 @@ impl WrongStore {
             Mistake::Forgets(name) if name == operation => *event = None,
             Mistake::RecordsRefusals(name) if name == operation => after.push(given.clone()),
             Mistake::RecordsTwice(name) if name == operation => after.push(fixtures::event()),
+            Mistake::ActsUnrecorded => {
+                let known = self.inner.find_event(given.id).await.unwrap();
+                if known.is_some() {
+                    *event = None;
+                }
+            }
             Mistake::KnowsOnlyFresh => {
                 let known = self.inner.find_event(given.id).await.unwrap();
                 if known.is_some_and(|found| found.position.is_some()) {
@@ -315,7 +311,8 @@ impl WrongStore {
     async fn remember(&self, command: &DeleteAccount) {
         self.pseudonyms.lock().unwrap().push(command.pseudonym);
         let page = ProposalPage { after: None, limit: u32::MAX };
-        let mut proposals = self.inner.list_proposals(page).await.unwrap();
+        let listed = self.inner.list_proposals(page).await.unwrap();
+        let mut proposals: Vec<Proposal> = listed.into_iter().filter_map(ProposalAt::readable).collect();
         proposals.retain(|proposal| proposal.user == command.user);
         self.proposals.lock().unwrap().extend(proposals);
         let person = Some(EventPerson::User(command.user));
@@ -344,209 +341,72 @@ impl WrongStore {
     }
 }
 
-/// Operations whose command can carry an event, and others.
-macro_rules! port {
-    ($port:ident {
-        acts { $($act:ident($command:ty, $($event:ident).+) -> $outcome:ty;)* }
-        $($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*
-    }) => {
-        #[async_trait]
-        impl $port for WrongStore {
-            $(async fn $act(&self, mut command: $command) -> Result<$outcome, StoreError> {
-                let after = self.before(stringify!($act), &mut command.$($event).+).await;
-                let answer = self.inner.$act(command).await;
-                self.after(after).await;
-                answer
-            })*
-            $(async fn $name(&self, $($argument: $type),*) -> Result<$answer, StoreError> {
-                self.inner.$name($($argument),*).await
-            })*
+/// Makes a trait of all operations, each as the reference store does it, and the ports of it.
+macro_rules! mistaken {
+    ($(
+        $(#[$on_port:meta])*
+        $port:ident {
+            $(writes { $(
+                $(#[$on_write:meta])*
+                $write:ident($($write_way:ident $write_argument:ident: $write_type:ty),* $(,)?)
+                    -> $outcome:ty $([$($write_mark:ident),*])?;
+            )* })?
+            $(reads { $(
+                $(#[$on_read:meta])*
+                $read:ident($($read_way:ident $read_argument:ident: $read_type:ty),* $(,)?)
+                    -> $found:ty $([$($read_mark:ident),*])?;
+            )* })?
         }
+    )*) => {
+        /// Every operation. What this store does wrong is written again below.
+        #[async_trait]
+        trait Mistaken {
+            fn store(&self) -> &WrongStore;
+
+            $($($(async fn $write(&self, $($write_argument: $write_type),*) -> Result<$outcome, StoreError> {
+                act!($([$($write_mark),*])? self, $write($($write_argument),*))
+            })*)?)*
+            $($($(async fn $read(&self, $($read_argument: $read_type),*) -> Result<$found, StoreError> {
+                self.store().inner.$read($($read_argument),*).await
+            })*)?)*
+        }
+
+        $(#[async_trait]
+        impl $port for WrongStore {
+            $($(async fn $write(&self, $($write_argument: $write_type),*) -> Result<$outcome, StoreError> {
+                Mistaken::$write(self, $($write_argument),*).await
+            })*)?
+            $($(async fn $read(&self, $($read_argument: $read_type),*) -> Result<$found, StoreError> {
+                Mistaken::$read(self, $($read_argument),*).await
+            })*)?
+        })*
     };
 }
 
-port!(ClientStore {
-    acts {
-        register_client(RegisterClient, event) -> Registered;
-        update_client(UpdateClient, event) -> bool;
-        change_resources(ChangeResources, event) -> bool;
-        change_access(ChangeAccess, event) -> bool;
-        rotate_secret(RotateSecret, event) -> bool;
-        delete_client(DeleteClient, event) -> bool;
-    }
-    if_client_unchanged(command: IfClientUnchanged) -> bool;
-    note_secret_uses(uses: Vec<SecretUse>) -> ();
-    secrets_of(client: ClientId) -> Vec<SecretRecord>;
-    find_client(id: ClientId) -> Option<Client>;
-    list_clients(after: Option<ClientId>, limit: u32) -> Vec<Client>;
-});
-port!(ResourceStore {
-    acts {
-        create_resource(CreateResource, event) -> ResourceCreated;
-        update_resource(UpdateResource, event) -> ResourceUpdated;
-        delete_resource(DeleteResource, event) -> bool;
-    }
-    if_resource_unchanged(command: IfResourceUnchanged) -> ResourceUpdated;
-    list_resources() -> Vec<Resource>;
-    find_uses(question: FindUses) -> ResourceUses;
-});
-port!(BlockStore {
-    acts {
-        put_block(PutBlock, event) -> BlockPut;
-        remove_block(RemoveBlock, event) -> bool;
-        end_access(EndAccess, event) -> AccessEnded;
-    }
-    anything_blocked() -> bool;
-    block_of_user(user: UserId) -> Option<Block>;
-    blocked_wallets(after: Option<&WalletAccount>, limit: u32) -> Vec<BlockedWallet>;
-});
-port!(LoginStore {
-    acts { complete_login(CompleteLogin, event) -> LoginCompleted; }
-});
-port!(WalletStore {
-    acts {
-        link_wallet(LinkWallet, event) -> WalletLinked;
-        unlink_wallet(UnlinkWallet, event) -> WalletUnlinked;
-    }
-    find_owner(wallet: WalletAccount) -> Option<UserId>;
-    name_wallet(command: NameWallet) -> bool;
-    wallets_of(user: UserId) -> Vec<LinkedWallet>;
-});
-port!(SessionStore {
-    acts {
-        open_session(OpenSession, event) -> SessionOpened;
-        continue_session(ContinueSession, login.event) -> SessionContinued;
-        sign_out(SignOut, event) -> bool;
-        end_session(EndSession, event) -> bool;
-        end_sessions(EndSessions, event) -> u64;
-    }
-    find_session(id: SessionId) -> Option<LoginSession>;
-    clients_of_sessions(user: UserId) -> Vec<SessionClient>;
-});
-port!(GroupStore {
-    acts {
-        create_group(CreateGroup, event) -> GroupCreated;
-        retitle_group(RetitleGroup, event) -> bool;
-        delete_group(DeleteGroup, event) -> bool;
-        add_member(ChangeMember, event) -> MemberAdded;
-        remove_member(ChangeMember, event) -> bool;
-    }
-    if_group_unchanged(command: IfGroupUnchanged) -> bool;
-    find_group(name: &GroupName) -> Option<CountedGroup>;
-    list_groups(after: Option<&GroupName>, limit: u32) -> Vec<CountedGroup>;
-    list_members(group: &GroupName, after: Option<&MemberCursor>, limit: u32) -> Vec<GroupMember>;
-    memberships_of(user: UserId) -> Vec<Membership>;
-    standing_of(wallet: &WalletAccount) -> Standing;
-    groups_of(user: UserId) -> Vec<GroupName>;
-});
-port!(PeopleStore {
-    acts {}
-    list_people(filter: &PeopleFilter, after: Option<UserId>, limit: u32) -> Vec<PersonListed>;
-    find_person(user: UserId, now: OffsetDateTime) -> Option<Person>;
-});
-port!(TokenStore {
-    acts {
-        revoke_token(RevokeToken, event) -> Revoked;
-        revoke_grant(RevokeGrant, event) -> Revoked;
-    }
-    find_grant(id: GrantId) -> Option<Grant>;
-    redeem_code(command: RedeemCode) -> Redeemed;
-    issue_tokens(command: IssueTokens) -> TokensIssued;
-    find_refresh(id: TokenId) -> Option<RefreshSnapshot>;
-    rotate_refresh(command: RotateRefresh) -> Rotated;
-    find_access(id: TokenId) -> Option<AccessSnapshot>;
-});
-port!(RequestStore {
-    acts {}
-    push_request(request: PushedRequest) -> ();
-    take_pushed_request(command: TakePushedRequest) -> Option<String>;
-    begin_device(command: BeginDevice) -> DeviceBegun;
-    find_device(id: GrantId) -> Option<DeviceRequest>;
-    find_device_by_user_code(hash: SecretHash) -> Option<DeviceRequest>;
-    deny_device(command: DenyDevice) -> DeviceDenied;
-});
-port!(KeyStore {
-    acts {
-        add_signing_key(AddSigningKey, event) -> KeyAdded;
-        withdraw_signing_key(WithdrawSigningKey, event) -> bool;
-        remove_signing_key(RemoveSigningKey, event) -> bool;
-    }
-    signing_keys() -> Vec<SealedKey>;
-});
-port!(AdminKeyStore {
-    acts {
-        create_admin_key(CreateAdminKey, event) -> AdminKeyCreated;
-        revoke_admin_key(RevokeAdminKey, event) -> bool;
-    }
-    note_admin_key_use(id: AdminKeyId, used_at: OffsetDateTime) -> ();
-    find_admin_key(id: AdminKeyId) -> Option<AdminKey>;
-    list_admin_keys() -> Vec<AdminKey>;
-    begin_request(command: BeginRequest) -> RequestBegun;
-});
-port!(DeclarationStore {
-    acts {}
-    put_declarations(command: PutDeclarations) -> ();
-    forget_declarations(command: ForgetDeclarations) -> ();
-    list_declarations() -> Vec<Declaration>;
-});
-port!(ReplayStore {
-    acts {}
-    spend_proof(command: SpendProof) -> bool;
-});
-port!(Upkeep {
-    acts {}
-    purge_expired(command: PurgeExpired) -> Purged;
-    forget_unused(command: ForgetUnused) -> Purged;
-    forget_documents(command: ForgetDocuments) -> DocumentsForgotten;
-    time_witness() -> TimeWitness;
-    mark_time(mark: TimeMark) -> ();
-    ping() -> ();
-});
-
-#[async_trait]
-impl AccountStore for WrongStore {
-    async fn consents_at(&self, user: UserId, client: ClientId) -> Result<Vec<Consent>, StoreError> {
-        self.inner.consents_at(user, client).await
-    }
-
-    async fn find_account(&self, user: UserId) -> Result<Option<Account>, StoreError> {
-        self.inner.find_account(user).await
-    }
-
-    async fn revoke_consent(&self, mut command: RevokeConsent) -> Result<bool, StoreError> {
-        let after = self.before("revoke_consent", &mut command.event).await;
-        let answer = self.inner.revoke_consent(command).await;
-        self.after(after).await;
+/// What writes, with its event if it has one.
+macro_rules! act {
+    ([batched, recorded] $store:ident, $name:ident($command:ident)) => {
+        act!([recorded] $store, $name($command))
+    };
+    ([recorded] $store:ident, continue_session($command:ident)) => {
+        act!($store, continue_session($command), login.event)
+    };
+    ([recorded] $store:ident, $name:ident($command:ident)) => {
+        act!($store, $name($command), event)
+    };
+    ($store:ident, $name:ident($command:ident), $($event:ident).+) => {{
+        let mut command = $command;
+        let after = $store.store().before(stringify!($name), &mut command.$($event).+).await;
+        let answer = $store.store().inner.$name(command).await;
+        $store.store().after(after).await;
         answer
-    }
-
-    async fn find_email(&self, user: UserId) -> Result<Option<UserEmail>, StoreError> {
-        self.inner.find_email(user).await
-    }
-
-    async fn put_email(&self, command: PutEmail) -> Result<EmailPut, StoreError> {
-        self.inner.put_email(command).await
-    }
-
-    async fn confirm_email(&self, mut command: ConfirmEmail) -> Result<EmailConfirmed, StoreError> {
-        let after = self.before("confirm_email", &mut command.event).await;
-        let answer = self.inner.confirm_email(command).await;
-        self.after(after).await;
-        answer
-    }
-
-    async fn remove_email(&self, user: UserId) -> Result<bool, StoreError> {
-        self.inner.remove_email(user).await
-    }
-
-    async fn delete_account(&self, mut command: DeleteAccount) -> Result<bool, StoreError> {
-        self.remember(&command).await;
-        let after = self.before("delete_account", &mut command.event).await;
-        let answer = self.inner.delete_account(command).await;
-        self.after(after).await;
-        answer
-    }
+    }};
+    ($([batched])? $store:ident, $name:ident($($argument:ident),*)) => {
+        $store.store().inner.$name($($argument),*).await
+    };
 }
+
+storage_operations!(mistaken);
 
 /// The next number and position.
 fn next(last: Option<&SignedCheckpoint>) -> (u64, u64) {
@@ -563,7 +423,41 @@ fn rebase(command: &mut SealEvents, number: u64, first: u64) {
 }
 
 #[async_trait]
-impl EventPushStore for WrongStore {
+impl Mistaken for WrongStore {
+    fn store(&self) -> &WrongStore {
+        self
+    }
+
+    async fn delete_account(&self, mut command: DeleteAccount) -> Result<bool, StoreError> {
+        let left = self.inner.left_to_forget(1).await?;
+        if let (Mistake::ChangesMore, Some(left)) = (self.mistake, left.first()) {
+            let (user, pseudonym, hiding) = (left.user, left.pseudonym, command.hiding.clone());
+            self.inner.forget_events_of(ForgetEventsOf { user, pseudonym, hiding }).await?;
+        }
+        self.remember(&command).await;
+        let after = self.before("delete_account", &mut command.event).await;
+        let answer = self.inner.delete_account(command).await;
+        self.after(after).await;
+        answer
+    }
+
+    async fn forget_events_of(&self, mut command: ForgetEventsOf) -> Result<bool, StoreError> {
+        let left = self.inner.left_to_forget(1).await?;
+        if let (Mistake::Steps(mistake), Some(left)) = (self.mistake, left.first()) {
+            mistake(&mut command, *left);
+        }
+        let is_done = self.inner.forget_events_of(command).await?;
+        Ok(is_done || matches!(self.mistake, Mistake::StepsOnce))
+    }
+
+    async fn left_to_forget(&self, limit: u32) -> Result<Vec<LeftToForget>, StoreError> {
+        if matches!(self.mistake, Mistake::LeavesNone) {
+            Ok(Vec::new())
+        } else {
+            self.inner.left_to_forget(limit).await
+        }
+    }
+
     async fn begin_push(&self, command: BeginPush) -> Result<bool, StoreError> {
         match self.mistake {
             Mistake::BeginsAgain => {
@@ -610,10 +504,7 @@ impl EventPushStore for WrongStore {
         }
         self.inner.advance_push(command).await
     }
-}
 
-#[async_trait]
-impl EpochStore for WrongStore {
     async fn epoch(&self) -> Result<Option<Epoch>, StoreError> {
         let epoch = self.inner.epoch().await?;
         Ok(if matches!(self.mistake, Mistake::ForgetsEpochs) { None } else { epoch })
@@ -628,10 +519,7 @@ impl EpochStore for WrongStore {
         self.after(after).await;
         Ok(answer)
     }
-}
 
-#[async_trait]
-impl DeskStore for WrongStore {
     async fn put_proposal(&self, mut command: PutProposal) -> Result<bool, StoreError> {
         let after = self.before("put_proposal", &mut command.event).await;
         if let Mistake::Puts(alter) = self.mistake {
@@ -647,18 +535,17 @@ impl DeskStore for WrongStore {
         })
     }
 
-    async fn find_proposal(&self, id: GrantId) -> Result<Option<Proposal>, StoreError> {
-        self.inner.find_proposal(id).await
-    }
-
-    async fn list_proposals(&self, mut page: ProposalPage) -> Result<Vec<Proposal>, StoreError> {
+    async fn list_proposals(&self, mut page: ProposalPage) -> Result<Vec<ProposalAt>, StoreError> {
         if let Mistake::ListsProposals(alter) = self.mistake {
             alter(&mut page);
         }
         let mut listed = self.inner.list_proposals(page).await?;
         match self.mistake {
             Mistake::ListsOldestProposalsFirst => listed.reverse(),
-            Mistake::KeepsProposals => listed.extend(self.proposals.lock().unwrap().clone()),
+            Mistake::KeepsProposals => {
+                let kept = self.proposals.lock().unwrap().clone();
+                listed.extend(kept.into_iter().map(Box::new).map(ProposalAt::Proposal));
+            }
             _ => {}
         }
         Ok(listed)
@@ -705,18 +592,23 @@ impl DeskStore for WrongStore {
         Ok(answer && !(is_repeated && matches!(self.mistake, Mistake::RefusesRepeatedEnds)))
     }
 
-    async fn forget_proposals(&self, before: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
-        let (mut before, mut limit) = (before, limit);
+    async fn forget_proposals(&self, before: Past, limit: u32) -> Result<u64, StoreError> {
+        let (mut before, mut limit) = (before.time(), limit);
         if let Mistake::ForgetsProposals(alter) = self.mistake {
             alter(&mut before, &mut limit);
         }
-        self.inner.forget_proposals(before, limit).await
+        self.inner.forget_proposals(fixtures::past(before), limit).await
     }
 
-    async fn events_of_request(&self, request: &str, limit: u32) -> Result<Vec<Event>, StoreError> {
+    async fn events_of_request(
+        &self,
+        request: &str,
+        after: Option<EventId>,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
         let limit = if matches!(self.mistake, Mistake::FindsAllOfRequest) { u32::MAX } else { limit };
         let mut found = Vec::new();
-        for event in self.inner.events_of_request(request, limit).await? {
+        for event in self.inner.events_of_request(request, after, limit).await? {
             let is_left_out = match self.mistake {
                 Mistake::FindsSomeOfRequest(fresh) => fresh == self.is_sealed(event.id).await,
                 _ => false,
@@ -755,12 +647,12 @@ impl DeskStore for WrongStore {
         self.inner.count_sessions(now, at_most).await
     }
 
-    async fn note_replica(&self, replica: Replica, forget_before: OffsetDateTime) -> Result<(), StoreError> {
-        let (mut replica, mut forget_before) = (replica, forget_before);
+    async fn note_replica(&self, replica: Replica, forget_before: Past) -> Result<(), StoreError> {
+        let (mut replica, mut forget_before) = (replica, forget_before.time());
         if let Mistake::NotesReplica(alter) = self.mistake {
             alter(&mut replica, &mut forget_before);
         }
-        self.inner.note_replica(replica, forget_before).await
+        self.inner.note_replica(replica, fixtures::past(forget_before)).await
     }
 
     async fn forget_replica(&self, mut id: [u8; 16]) -> Result<(), StoreError> {
@@ -780,10 +672,7 @@ impl DeskStore for WrongStore {
         }
         Ok(seen)
     }
-}
 
-#[async_trait]
-impl EventStore for WrongStore {
     async fn record_event(&self, event: Event) -> Result<bool, StoreError> {
         match self.mistake {
             Mistake::AnswersEveryRecord => {
@@ -806,7 +695,7 @@ impl EventStore for WrongStore {
             alter(&mut filter, &mut page);
         }
         let by_wallet = match (self.mistake, &filter.who) {
-            (Mistake::ListsUsersByWallet, Some(EventSubject::Wallet(wallet))) => Some(wallet.clone()),
+            (Mistake::ListsUsersByWallet, Some(Subject::Wallet(wallet))) => Some(wallet.clone()),
             _ => None,
         };
         if by_wallet.is_some() {

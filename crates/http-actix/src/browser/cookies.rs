@@ -4,7 +4,7 @@ use actix_web::http::header::{self, HeaderMap, HeaderValue};
 
 use crate::browser::{login_cookie, session};
 
-/// Removes each of our cookies that is sent more than once. Somebody else set one of them, and we cannot tell
+/// Removes each of our cookies that is sent more than once. Another site set one of them, and we cannot know
 /// which, so neither counts (B-062). Over https, the prefix of their names prevents this already.
 pub(crate) fn ignore_doubled(headers: &mut HeaderMap, https: bool) {
     let pairs = || {

@@ -20,7 +20,7 @@ use crate::state::AppState;
 
 /// What a form does, with everything that it names.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Action<'a> {
+pub enum Action<'a> {
     /// Continues to a client as an account (CAIP-10) that the page named.
     Continue { request: &'a PendingAuthorization, account: &'a str },
     /// Denies a client's request.
@@ -128,7 +128,7 @@ impl Action<'_> {
 }
 
 /// Creates and checks the secrets in the forms of one browser.
-pub(crate) struct Forms<'a> {
+pub struct Forms<'a> {
     key: &'a FormKey,
     session: Option<String>,
     login: Option<String>,
@@ -136,7 +136,7 @@ pub(crate) struct Forms<'a> {
 
 impl AppState {
     /// The forms of the browser that sent a request, for actions that its remembered sign-in carries.
-    pub(crate) fn forms(&self, request: &HttpRequest) -> Forms<'_> {
+    pub fn forms(&self, request: &HttpRequest) -> Forms<'_> {
         let login = self.browser(request).login.map(|login| login.expose().to_owned());
         Forms { key: &self.form_key, session: None, login }
     }
@@ -144,27 +144,27 @@ impl AppState {
 
 impl Forms<'_> {
     /// Adds the session, to check the forms that it carries.
-    pub(crate) fn with(mut self, session: &Session) -> Self {
+    pub fn with(mut self, session: &Session) -> Self {
         self.session = session::mark(session);
         self
     }
 
     /// Adds the session, to write a page. A session without a mark gets one.
-    pub(crate) fn with_new(mut self, session: &Session, entropy: &dyn Entropy) -> Result<Self, ApiError> {
+    pub fn with_new(mut self, session: &Session, entropy: &dyn Entropy) -> Result<Self, ApiError> {
         self.session = Some(session::mark_or_new(session, || entropy.bytes())?);
         Ok(self)
     }
 
     /// The value of the field `form` in a page's form. It is empty for a browser without the cookie, which
     /// has nothing that the form could change.
-    pub(crate) fn secret(&self, action: &Action<'_>) -> String {
+    pub fn secret(&self, action: &Action<'_>) -> String {
         self.form(action).map(FormSecret::text).unwrap_or_default()
     }
 
     /// Refuses a form unless it comes from a page that we showed to this browser. If the remembered sign-in
-    /// would carry the form, but there is none, the form passes: nobody is signed in, and the use-case says
+    /// would carry the form, but there is none, the form passes: no one is signed in, and the use-case says
     /// so.
-    pub(crate) fn require(&self, action: &Action<'_>, presented: Option<&str>) -> Result<(), ApiError> {
+    pub fn require(&self, action: &Action<'_>, presented: Option<&str>) -> Result<(), ApiError> {
         let is_good = match (self.form(action), action.carrier()) {
             (Some(form), _) => form.is(presented.unwrap_or_default()),
             (None, Carrier::Login) => true,
@@ -266,6 +266,6 @@ mod tests {
         let deny = request(&[]);
         let deny = Action::Deny { request: &deny };
         assert!(nobody.require(&deny, Some(&nobody.secret(&deny))).is_err());
-        assert!(nobody.require(&Action::RemoveEmail, None).is_ok(), "nobody is signed in");
+        assert!(nobody.require(&Action::RemoveEmail, None).is_ok(), "no one is signed in");
     }
 }

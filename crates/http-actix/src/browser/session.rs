@@ -1,9 +1,9 @@
 //! The session, which is sealed in a cookie: the mark of the browser, pending authorizations with the digests
 //! of their challenges, one change of wallets, one change at the desk, and one response that is waiting to be sent to a client.
 //!
-//! None of it is in the store, so nobody can fill the store with requests. But a browser can send an old
-//! copy. That is why the store guards what must happen only once, and an old copy can only be used to ask for
-//! a new challenge.
+//! None of it is in the store, so requests cannot fill the store. But a browser can send an old copy. That is
+//! why the store guards what must happen only once, and an old copy can only be used to ask for a new
+//! challenge.
 
 mod sealed;
 
@@ -15,6 +15,7 @@ use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::response_mode::ResponseMode;
 use countersign_domain::wallet_change::PendingWalletChange;
 use countersign_usecases::steps::answer::ClientAnswer;
+use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use crate::error::ApiError;
@@ -45,7 +46,7 @@ pub(crate) struct Pendings(Vec<PendingAuthorization>);
 /// A request that does not fit into the cookie even alone.
 #[derive(Debug, thiserror::Error)]
 #[error("the request is too large for a session cookie")]
-pub(crate) struct TooLarge;
+pub struct TooLarge;
 
 impl Pendings {
     /// Reads the cookie. Requests that cannot be read or are no longer live are left out.
@@ -213,7 +214,7 @@ pub(crate) fn forget_change(session: &Session) {
 
 /// Remembers a change at the desk until it is signed. It replaces an earlier one. If there is not enough room,
 /// pending authorizations are dropped, and then what else waits.
-pub(crate) fn save_desk_change(
+pub fn save_desk_change(
     session: &Session,
     change: &PendingChange,
     now: OffsetDateTime,
@@ -236,14 +237,34 @@ pub(crate) fn save_desk_change(
 }
 
 /// The change at the desk that is waiting for its signature.
-pub(crate) fn load_desk_change(session: &Session) -> Result<PendingChange, ApiError> {
+pub fn load_desk_change(session: &Session) -> Result<PendingChange, ApiError> {
     let sealed: Option<SealedDeskChange> = session.get(DESK_KEY).ok().flatten();
     sealed.and_then(SealedDeskChange::open).ok_or_else(ApiError::missing_session)
 }
 
-/// Forgets a change at the desk that was made.
-pub(crate) fn forget_desk_change(session: &Session) {
+/// Forgets a change at the desk that cannot be made any more.
+pub fn forget_desk_change(session: &Session) {
     forget(session, DESK_KEY);
+}
+
+/// Remembers in the place of a change at the desk that it was made, or proposed, for when the page is loaded
+/// again.
+pub fn note_desk_change_made(session: &Session, made: &MadeChange) -> Result<(), ApiError> {
+    session.insert(DESK_KEY, made).map_err(ApiError::server_error)
+}
+
+/// The last change at the desk that was made in this browser.
+pub fn desk_change_made(session: &Session) -> Option<MadeChange> {
+    session.get(DESK_KEY).ok().flatten()
+}
+
+/// A change at the desk that was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeChange {
+    /// Its id, as its text names it.
+    pub id: String,
+    /// Does it wait for a second operator?
+    pub proposed: bool,
 }
 
 /// Saves a response for the page that posts it. It replaces an earlier one, and pending requests make room

@@ -20,13 +20,13 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::pending::PendingAuthorization;
 use countersign_usecases::Policy;
 use countersign_usecases::account::read_account::read_account;
-use countersign_usecases::desk::recognize_operator::recognize_operator;
 use countersign_usecases::steps::login::AccountError;
+use countersign_usecases::steps::recognize_operator::recognize_operator;
 use paperclip::actix::Apiv2Schema;
 use serde::Deserialize;
 use time::OffsetDateTime;
 
-pub(crate) use page::kind_of;
+pub use page::kind_of;
 
 use crate::browser::forms::Action;
 use crate::endpoint::sign_in::authorize::wait;
@@ -131,7 +131,7 @@ pub(crate) fn back(state: &AppState, done: Option<Done>) -> HttpResponse {
     HttpResponse::SeeOther().insert_header((header::LOCATION, to)).finish()
 }
 
-/// Is there a desk at this address, and is whoever is signed in an operator?
+/// Is there a desk at this address, and is the signed-in user an operator?
 async fn sees_desk(state: &AppState, request: &HttpRequest) -> Result<bool, ApiError> {
     if state.desk.as_ref().is_none_or(|desk| desk.place != DeskPlace::Public) {
         return Ok(false);

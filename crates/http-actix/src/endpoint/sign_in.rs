@@ -3,7 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod auth_page;
 pub(crate) mod authorize;
-pub(crate) mod challenge;
+pub mod challenge;
 pub(crate) mod continue_session;
 pub(crate) mod deny;
 pub(crate) mod device;

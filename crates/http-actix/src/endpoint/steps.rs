@@ -1,6 +1,6 @@
 //! What several handlers need. Nothing here is an endpoint.
 
-pub(crate) mod back_channel;
+pub mod back_channel;
 pub(crate) mod client_credentials;
 pub(crate) mod done;
 pub(crate) mod dpop;

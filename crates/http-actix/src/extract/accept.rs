@@ -15,9 +15,15 @@ pub(crate) fn items(list: &str) -> impl Iterator<Item = (&str, f32)> {
         let mut parts = item.split(';').map(str::trim);
         let name = parts.next().filter(|name| !name.is_empty())?;
         let given = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-        let weight = given.map_or(Some(1.0), |q| q.parse::<f32>().ok())?;
+        let weight = given.map_or(Some(1.0), weight_of)?;
         (0.0..=1.0).contains(&weight).then_some((name, weight))
     })
+}
+
+/// Digits, and others behind a dot (RFC 9110 section 12.4.2): no sign, no exponent and no other number.
+fn weight_of(text: &str) -> Option<f32> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if is_plain { text.parse().ok() } else { None }
 }
 
 /// The weight of a name in a list, or 0 if the name is not in it.
@@ -51,7 +57,7 @@ mod tests {
 
     #[test]
     fn weights_that_are_none_leave_their_entry_out_and_long_lists_end() {
-        assert_eq!(items("a;q=NaN, b;q=-1, c;q=2, d;q=x, , e;Q=0.5").count(), 1);
+        assert_eq!(items("a;q=NaN, b;q=-1, c;q=2, d;q=x, , f;q=+1, g;q=1e0, e;Q=0.5").count(), 1);
         assert_eq!(items(&"a,".repeat(10_000)).count(), MAX_ITEMS);
     }
 }

@@ -1,4 +1,4 @@
-//! Reads bodies: forms and JSON, at most 64 KiB within 30 s, and never compressed.
+//! Reads bodies: forms and JSON, at most 64 KiB within 27 s, and never compressed.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -11,6 +11,7 @@ use actix_web::http::header;
 use actix_web::web::{Bytes, BytesMut};
 use actix_web::{FromRequest, HttpRequest};
 use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::number::whole;
 use futures_util::StreamExt;
 use serde::de::value::{self, MapDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
@@ -24,19 +25,20 @@ use crate::limits::connection::Connection;
 const MAX_BODY: usize = 64 * 1024;
 const MAX_FIELDS: usize = 100;
 const MAX_DEPTH: usize = 32;
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a body may take. With the seconds after which a connection ends whose body is late, 30 s (B-079).
+const BODY_TIMEOUT: Duration = Duration::from_secs(27);
 
 /// The kind of a body, according to its `Content-Type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum BodyKind {
     Form,
     Json,
     Other,
 }
 
 /// A body that has arrived completely.
-pub(crate) struct Body {
-    pub(crate) kind: Kind,
+pub struct Body {
+    pub kind: BodyKind,
     bytes: Bytes,
 }
 
@@ -50,7 +52,7 @@ impl FromRequest for Body {
             request.headers().get(header::CONTENT_ENCODING).is_some_and(|value| value != "identity");
         let announced = header_text(request.headers(), header::CONTENT_LENGTH);
         let is_announced_too_long =
-            announced.and_then(|length| length.parse::<usize>().ok()).is_some_and(|length| length > MAX_BODY);
+            announced.and_then(whole::<usize>).is_some_and(|length| length > MAX_BODY);
         let mut payload = payload.take();
         let reading = Connection::reading(request);
         Box::pin(async move {
@@ -61,7 +63,6 @@ impl FromRequest for Body {
                 return Err(ApiError::invalid_request("the body is compressed: send it as it is")
                     .with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
             }
-            let _reading = reading;
             let read = async {
                 let mut first = Bytes::new();
                 let mut bytes = BytesMut::new();
@@ -85,21 +86,24 @@ impl FromRequest for Body {
                 ApiError::invalid_request("the body did not arrive in time")
                     .with_status(StatusCode::REQUEST_TIMEOUT)
             };
-            let bytes = tokio::time::timeout(BODY_TIMEOUT, read).await.map_err(late)??;
-            Ok(Self { kind, bytes })
+            let read = tokio::time::timeout(BODY_TIMEOUT, read).await;
+            if let (Err(_), Some(reading)) = (&read, &reading) {
+                reading.gives_up();
+            }
+            Ok(Self { kind, bytes: read.map_err(late)?? })
         })
     }
 }
 
-fn kind_of(request: &HttpRequest) -> Kind {
+fn kind_of(request: &HttpRequest) -> BodyKind {
     let content_type = header_text(request.headers(), header::CONTENT_TYPE);
     let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-        Kind::Form
+        BodyKind::Form
     } else if essence.eq_ignore_ascii_case("application/json") {
-        Kind::Json
+        BodyKind::Json
     } else {
-        Kind::Other
+        BodyKind::Other
     }
 }
 
@@ -130,7 +134,7 @@ impl Body {
     }
 
     /// The names and values of a form.
-    pub(crate) fn pairs(&self) -> Result<Vec<(String, String)>, ApiError> {
+    pub fn pairs(&self) -> Result<Vec<(String, String)>, ApiError> {
         let pairs: Vec<_> = match str::from_utf8(&self.bytes) {
             Ok(text) => {
                 let pairs = text.split('&').filter(|pair| !pair.is_empty());
@@ -145,22 +149,22 @@ impl Body {
     }
 
     /// Refuses a body whose `Content-Type` is not that of a form, with this code.
-    pub(crate) fn require_form(&self, code: OAuthErrorCode) -> Result<(), ApiError> {
+    pub fn require_form(&self, code: OAuthErrorCode) -> Result<(), ApiError> {
         match self.kind {
-            Kind::Form => Ok(()),
-            Kind::Json | Kind::Other => {
+            BodyKind::Form => Ok(()),
+            BodyKind::Json | BodyKind::Other => {
                 Err(ApiError::new(code, "Content-Type must be application/x-www-form-urlencoded"))
             }
         }
     }
 
     /// The body as it was sent.
-    pub(crate) const fn bytes(&self) -> &Bytes {
+    pub const fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
     /// Reads JSON. An error names the field.
-    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         if depth(&self.bytes) > MAX_DEPTH {
             return Err(ApiError::invalid_request("JSON is nested too deeply"));
         }
@@ -185,9 +189,9 @@ impl Body {
     /// Reads JSON or a form, depending on the `Content-Type`.
     pub(crate) fn either<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         match self.kind {
-            Kind::Json => self.json(),
-            Kind::Form => self.form(),
-            Kind::Other => Err(ApiError::invalid_request(
+            BodyKind::Json => self.json(),
+            BodyKind::Form => self.form(),
+            BodyKind::Other => Err(ApiError::invalid_request(
                 "Content-Type must be application/json or application/x-www-form-urlencoded",
             )),
         }
@@ -196,8 +200,8 @@ impl Body {
     /// Reads JSON, and requires the `Content-Type` to say so.
     pub(crate) fn only_json<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         match self.kind {
-            Kind::Json => self.json(),
-            Kind::Form | Kind::Other => {
+            BodyKind::Json => self.json(),
+            BodyKind::Form | BodyKind::Other => {
                 Err(ApiError::invalid_request("Content-Type must be application/json"))
             }
         }
@@ -312,7 +316,7 @@ mod tests {
     use super::*;
 
     fn body(bytes: &[u8]) -> Body {
-        Body { kind: Kind::Form, bytes: Bytes::copy_from_slice(bytes) }
+        Body { kind: BodyKind::Form, bytes: Bytes::copy_from_slice(bytes) }
     }
 
     fn by_the_library(bytes: &[u8]) -> Vec<(String, String)> {

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use actix_web::dev::ServiceRequest;
 use actix_web::{HttpMessage, HttpRequest};
 
-/// Gives each request an id that no other request has, on any replica. Nobody gains anything by guessing an
-/// id, so it is not taken from the system's random numbers. It does not tell how many requests there were
-/// before.
+/// Gives each request an id that no other request has, on any replica. Guessing an id gains nothing, so it is
+/// not taken from the system's random numbers. It does not tell how many requests there were before.
 #[derive(Debug, Default)]
 pub(crate) struct RequestIds {
     halves: [RandomState; 2],
@@ -23,19 +22,19 @@ impl RequestIds {
     }
 }
 
-/// The id of a request: in the log, in the header of its answer, in the events that tell of it, and on some
-/// pages. A person who tells it the operator helps to find the request.
+/// The id of a request: in the log, in the header of its answer, in its events, and on some pages. With it,
+/// the operator can find the request that a person complains about.
 #[derive(Debug)]
-pub(crate) struct Reference(String);
+pub struct Reference(String);
 
 impl Reference {
     /// Keeps the id with its request. It is moved, because few requests ask for it again.
-    pub(crate) fn keep(request: &ServiceRequest, id: String) {
+    pub fn keep(request: &ServiceRequest, id: String) {
         request.extensions_mut().insert(Self(id));
     }
 
     /// The id of this request.
-    pub(crate) fn of(request: &HttpRequest) -> Option<String> {
+    pub fn of(request: &HttpRequest) -> Option<String> {
         request.extensions().get::<Self>().map(|Self(id)| id.clone())
     }
 }

@@ -2,10 +2,10 @@
 //! (B-079).
 //!
 //! actix ends a connection whose first head is late, and one that is idle between two requests. But it waits
-//! forever in three cases: a head trickles in after a first request, nobody reads a response, or a client
-//! keeps sending requests without reading the responses. Such connections end here. What a connection does is
-//! written to cells, and a task on the same worker looks at them once a second, so that no request pays for a
-//! timer.
+//! forever in three cases: a head trickles in after a first request, a client does not read a response, or a
+//! client keeps sending requests without reading the responses. Such connections end here. What a connection
+//! does is written to cells, and a task on the same worker looks at them once a second, so that no request
+//! pays for a timer.
 
 mod admission;
 mod ending;
@@ -49,6 +49,8 @@ pub(crate) struct Connection {
     reader: RefCell<Option<Waker>>,
     is_held_back: Cell<bool>,
     is_overdue: Cell<bool>,
+    /// Since when the rest of a request is no longer wanted.
+    given_up: Cell<Option<Seconds>>,
     _admitted: Admitted,
 }
 
@@ -77,6 +79,7 @@ impl Connection {
             reader: RefCell::new(None),
             is_held_back: Cell::new(false),
             is_overdue: Cell::new(false),
+            given_up: Cell::new(None),
             _admitted: admitted,
         }
     }
@@ -133,6 +136,12 @@ pub(crate) struct Busy {
 }
 
 impl Busy {
+    /// The connection ends as soon as the client had a moment to read the answer: actix would go on reading what is
+    /// left of the request.
+    pub(crate) fn gives_up(&self) {
+        self.connection.given_up.set(Some(self.connection.now.get()));
+    }
+
     fn begin(connection: &Rc<Connection>, doing: Doing) -> Self {
         let before = match connection.doing.get() {
             Doing::Resting | Doing::Sending => Doing::Resting,

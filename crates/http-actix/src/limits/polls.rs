@@ -1,4 +1,4 @@
-//! Remembers when each waiting device last polled, so that one that polls too often can be told (RFC 8628
+//! Remembers when each waiting device last polled, so that one that polls too often can be warned (RFC 8628
 //! section 3.5).
 //!
 //! This is only in memory, so other replicas do not know it. Nothing depends on it.
@@ -13,7 +13,7 @@ use time::{Duration, OffsetDateTime};
 /// Polls that were sent in time may arrive closer together.
 const TOLERANCE: Duration = Duration::seconds(1);
 
-/// How many devices are remembered. Further ones are never told to slow down.
+/// How many devices are remembered. Further ones are never asked to slow down.
 const MOST: usize = 10_000;
 
 #[derive(Default)]

@@ -16,7 +16,7 @@ use crate::error::ApiError;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Limited {
+pub enum Limited {
     Registration,
     Challenge,
     Login,
@@ -30,13 +30,15 @@ pub(crate) enum Limited {
     Document,
     /// A refresh by a client that does not authenticate. Each leaves a row for a month.
     PublicRefresh,
-    /// Whether another wallet has an account, before a person links it: nobody may ask for many.
+    /// Whether another wallet has an account, before a person links it: no one may ask for many.
     LinkLookUp,
+    /// A browser with a session at a path that does not exist, or that is the desk's: who asks is found out there.
+    Nowhere,
 }
 
 impl Limited {
     /// The names, in the order of the variants.
-    pub(crate) const NAMES: [&str; 10] = [
+    pub(crate) const NAMES: [&str; 11] = [
         "registration",
         "challenge",
         "login",
@@ -47,13 +49,15 @@ impl Limited {
         "document",
         "public_refresh",
         "link_look_up",
+        "nowhere",
     ];
 }
 
 /// How many links are mailed to one mailbox in an hour, no matter who asks for them and from where.
 const MAILS_AN_HOUR: u32 = 5;
 
-/// So often in an hour somebody is told before they sign that another wallet has an account.
+/// How many times an hour one IP address can find out, before signing, that another wallet already has an
+/// account.
 const LINKS_AN_HOUR: u32 = 10;
 
 /// After this many checks, addresses that have been quiet are forgotten.
@@ -72,7 +76,7 @@ struct Counters {
     challenge: DefaultKeyedRateLimiter<IpAddr>,
     login: DefaultKeyedRateLimiter<IpAddr>,
     mail: DefaultKeyedRateLimiter<IpAddr>,
-    /// By mailbox, not by who asks: nobody should be able to fill somebody's mailbox through us.
+    /// By mailbox, not by sender: no one should be able to fill another person's mailbox through us.
     recipients: DefaultKeyedRateLimiter<String>,
     public_request: DefaultKeyedRateLimiter<IpAddr>,
     user_code: DefaultKeyedRateLimiter<IpAddr>,
@@ -82,6 +86,7 @@ struct Counters {
     document: DefaultKeyedRateLimiter<IpAddr>,
     public_refresh: DefaultKeyedRateLimiter<IpAddr>,
     link_look_up: DefaultKeyedRateLimiter<IpAddr>,
+    nowhere: DefaultKeyedRateLimiter<IpAddr>,
     clock: DefaultClock,
 }
 
@@ -101,6 +106,7 @@ impl RateLimits {
             document: a_minute(per_minute(60)),
             public_refresh: a_minute(per_minute(120)),
             link_look_up: DefaultKeyedRateLimiter::keyed(Quota::per_hour(per_minute(LINKS_AN_HOUR))),
+            nowhere: a_minute(per_minute(600)),
             clock: DefaultClock::default(),
         });
         Self {
@@ -126,6 +132,7 @@ impl RateLimits {
             Limited::Document => &counters.document,
             Limited::PublicRefresh => &counters.public_refresh,
             Limited::LinkLookUp => &counters.link_look_up,
+            Limited::Nowhere => &counters.nowhere,
         };
         if self.checks.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {
             limiter.retain_recent();
@@ -147,7 +154,8 @@ impl RateLimits {
             | Limited::FailedClientAuthentication
             | Limited::Document
             | Limited::PublicRefresh
-            | Limited::LinkLookUp => Ok(()),
+            | Limited::LinkLookUp
+            | Limited::Nowhere => Ok(()),
         }
     }
 
@@ -168,7 +176,7 @@ impl RateLimits {
         self.strangers.clone()
     }
 
-    /// The client's address: the peer's own, unless a trusted proxy says whom it forwards for.
+    /// The client's address: the peer's own, unless a trusted proxy names the address that it forwards for.
     pub(crate) fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
         let peer = request.peer_addr()?.ip().to_canonical();
         if !self.trusts(peer) {
@@ -205,8 +213,8 @@ fn is_forwarded(request: &HttpRequest) -> bool {
     ["x-forwarded-for", "forwarded"].iter().any(|name| request.headers().contains_key(*name))
 }
 
-/// Untrusted peers that forward for others: a proxy that the operator forgot, or somebody who tries (F-04).
-/// Each is logged once, and only a few are, because anyone can be one.
+/// Untrusted peers that forward for others: a proxy that the operator forgot, or an attacker (F-04). Each is
+/// logged once, and only a few are, because anyone can be one.
 #[derive(Clone, Debug, Default)]
 pub struct Strangers {
     known: Arc<Mutex<Vec<IpAddr>>>,

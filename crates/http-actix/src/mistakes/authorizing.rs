@@ -1,7 +1,7 @@
 //! Mistakes in authorization requests, and at the page.
 
-use crate::invariants::site::Kind;
 use crate::mistakes::sheet::{CHALLENGE, NOBODY, Sheet, with};
+use crate::site::Kind;
 
 pub(super) async fn mistakes(sheet: &mut Sheet) {
     clients_and_redirect_uris(sheet).await;
@@ -58,7 +58,7 @@ async fn clients_and_redirect_uris(sheet: &mut Sheet) {
             &public,
             "`localhost` where `127.0.0.1` is registered",
             ("redirect_uri", "http://localhost/cb"),
-            "Use the IP address in both places: only there may the port differ.",
+            "Use the same host in both places. The port of either may differ.",
         )
         .await;
     let body = |uri: &str| serde_json::json!({ "client_name": "Photos", "redirect_uris": [uri] });
@@ -75,9 +75,14 @@ async fn clients_and_redirect_uris(sheet: &mut Sheet) {
             "Let a path without `#` answer, and route to the page from there.",
         ),
         (
-            "registering a scheme of one's own without a dot",
+            "registering a scheme of one's own without a dot, for a client with a secret",
             "photos://cb",
-            "Use the reversed name of a domain that is yours: `com.example.photos:/cb`.",
+            "Use the reversed name of a domain that is yours: `com.example.photos:/cb`. Or register a public client.",
+        ),
+        (
+            "registering a scheme that a browser or the system handles",
+            "intent://photos",
+            "Use a scheme of your own: `com.example.photos:/cb`.",
         ),
     ] {
         let answer = sheet.register(&body(uri)).await;
@@ -107,16 +112,10 @@ async fn parameters(sheet: &mut Sheet) {
             ("scope", ""),
             "Send the scopes, or a `code_challenge`, with which they may be left out.",
         ),
-        ("scopes separated by commas", ("scope", "openid,profile"), "Separate them by spaces."),
         (
-            "a scope that this server does not have",
-            ("scope", "openid roles"),
+            "a client that registered itself: no scope that it may have",
+            ("scope", "roles"),
             "Ask for those in the metadata's `scopes_supported`.",
-        ),
-        (
-            "a scope that the client did not register",
-            ("scope", "openid wallets"),
-            "Register the scope: change the client, or ask for less.",
         ),
         ("no state", ("state", ""), "Send a `state`, or a `code_challenge`, with which it may be left out."),
         (
@@ -131,7 +130,7 @@ async fn parameters(sheet: &mut Sheet) {
         ),
         ("a request object by reference", ("request_uri", "https://self.example/request.jwt"), "The same."),
         (
-            "`prompt=none` while nobody is signed in",
+            "`prompt=none` while no one is signed in",
             ("prompt", "none"),
             "Send the person through the page, without `prompt=none`.",
         ),
@@ -143,6 +142,26 @@ async fn parameters(sheet: &mut Sheet) {
         ),
     ] {
         sheet.authorize_with(&own, mistake, parameter, change).await;
+    }
+    let operators = sheet.client(Kind::Operator);
+    for (mistake, scope, change) in [
+        (
+            "a client of the operator's: scopes separated by commas",
+            "openid,profile",
+            "Separate them by spaces.",
+        ),
+        (
+            "the same: a scope that this server does not have",
+            "openid roles",
+            "Ask for those in the metadata's `scopes_supported`.",
+        ),
+        (
+            "the same: a scope that the client did not register",
+            "openid groups",
+            "Register the scope: change the client, or ask for less.",
+        ),
+    ] {
+        sheet.authorize_with(&operators, mistake, ("scope", scope), change).await;
     }
     let request = with(sheet.request(&public), "code_challenge_method", "");
     let request = with(request, "code_challenge", "");

@@ -7,8 +7,8 @@ use countersign_conformance::fakes::FakeReader;
 use countersign_ports::Clock;
 use serde_json::{Value, json};
 
-use crate::invariants::site::{Answer, Kind};
 use crate::mistakes::sheet::{NOBODY, Pairs, Sheet, pairs, with};
+use crate::site::{Answer, Kind};
 
 const ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 

@@ -4,8 +4,8 @@ use actix_web::test::TestRequest;
 use time::Duration;
 use url::form_urlencoded::Serializer;
 
-use crate::invariants::site::{Kind, TestClient};
 use crate::mistakes::sheet::{CHALLENGE, Pairs, Sheet, VERIFIER, exchange_of, pairs, unknown, with};
+use crate::site::{Kind, TestClient};
 
 pub(super) async fn mistakes(sheet: &mut Sheet) {
     forms(sheet).await;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use url::Url;
 use url::form_urlencoded::Serializer;
 
-use crate::invariants::site::{Answer, Browser, From, Kind, Site, TestClient, sign};
+use crate::site::{Answer, Browser, From, Kind, Site, TestClient, sign};
 
 pub(super) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub(super) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";

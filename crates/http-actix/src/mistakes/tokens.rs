@@ -2,8 +2,8 @@
 
 use actix_web::test::TestRequest;
 
-use crate::invariants::site::{DEVICE_GRANT, Kind};
 use crate::mistakes::sheet::{Pairs, Sheet, pairs, unknown, with};
+use crate::site::{DEVICE_GRANT, Kind};
 
 pub(super) async fn mistakes(sheet: &mut Sheet) {
     refreshing(sheet).await;

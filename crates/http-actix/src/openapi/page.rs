@@ -1,7 +1,7 @@
 //! `GET /docs`: the page where people read and try out the API. All that there is to read is in the HTML, made
 //! from the document. A script adds the forms that try it out.
 
-pub(crate) mod contents;
+pub mod contents;
 pub(crate) mod description;
 
 use actix_web::web::Data;

@@ -19,6 +19,7 @@ use crate::endpoint::sign_in::{
 use crate::endpoint::site::health;
 use crate::endpoint::tokens::{introspect, revoke, token, userinfo};
 use crate::error::ErrorBody;
+use crate::openapi::formats;
 
 /// A dot-string (RFC 5321) at a domain whose top-level label is letters only.
 const EMAIL: &str = r"^[a-z0-9]{1,32}([.+-][a-z0-9]{1,20})?@[a-z0-9]{1,32}\.[a-z]{2,10}$";
@@ -29,7 +30,16 @@ const SIGNATURE_VERDICTS: [&str; 7] =
     ["valid", "invalid", "names_another", "undecided", "unclear_account", "no_account", "absent"];
 
 pub(super) fn all() -> Map<String, Value> {
-    let schemas = [
+    let schemas = of_clients_and_texts().into_iter().chain(of_people()).chain(of_tokens());
+    schemas.map(|(name, schema)| (name.to_owned(), schema)).collect()
+}
+
+/// Each with its name.
+type Schemas = Vec<(&'static str, Value)>;
+
+/// What registers, asks for a sign-in, and is signed.
+fn of_clients_and_texts() -> Schemas {
+    vec![
         ("ClientRequest", clients::client_request()),
         ("Client", clients::client()),
         ("AuthorizationRequest", authorization_request::authorization_request()),
@@ -86,6 +96,12 @@ pub(super) fn all() -> Map<String, Value> {
                 ],
             ),
         ),
+    ]
+}
+
+/// What a browser sends from the pages of a person.
+fn of_people() -> Schemas {
+    vec![
         ("Wallets", answer::<wallets::WalletsAnswer>(&[], &[])),
         ("Redirect", answer::<leaving::RedirectAnswer>(&[], &[("redirect_to", json!({"format": "uri"}))])),
         (
@@ -138,6 +154,12 @@ pub(super) fn all() -> Map<String, Value> {
         ),
         ("DenyRequest", request::<deny::DenyRequest>(&["client_id", "redirect_uri", "form"], &[])),
         ("PlainForm", request::<crate::endpoint::account::PlainForm>(&[], &[])),
+    ]
+}
+
+/// What an application exchanges with the server.
+fn of_tokens() -> Schemas {
+    vec![
         ("TokenRequest", tokens::token_request()),
         (
             "Tokens",
@@ -209,8 +231,7 @@ pub(super) fn all() -> Map<String, Value> {
         ("Jwks", discovery::jwks()),
         ("Health", answer::<health::Health>(&[], &[("status", json!({"enum": ["ok"]}))])),
         ("Error", answer::<ErrorBody<'_>>(&[], &[])),
-    ];
-    schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+    ]
 }
 
 fn account() -> Value {
@@ -269,7 +290,11 @@ fn own_events() -> Value {
 /// The schema of a request. The handlers look for missing fields themselves, so the types do not know which
 /// fields are required. A field that is not required may also be null.
 fn request<T: Apiv2Schema>(required: &[&str], rules: &[(&str, Value)]) -> Value {
-    let mut schema = derived::<T>(rules);
+    request_of(derived::<T>(&[]), required, rules)
+}
+
+fn request_of(schema: Value, required: &[&str], rules: &[(&str, Value)]) -> Value {
+    let mut schema = ruled(schema, rules);
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         for (name, property) in properties {
             if !required.contains(&name.as_str()) {
@@ -285,17 +310,25 @@ fn request<T: Apiv2Schema>(required: &[&str], rules: &[(&str, Value)]) -> Value 
 
 /// The schema of an answer. `optional` names the lists that are left out when they are empty.
 fn answer<T: Apiv2Schema>(optional: &[&str], rules: &[(&str, Value)]) -> Value {
-    let mut schema = derived::<T>(rules);
+    answer_of(derived::<T>(rules), optional)
+}
+
+fn answer_of(mut schema: Value, optional: &[&str]) -> Value {
     if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
         required.retain(|name| name.as_str().is_none_or(|name| !optional.contains(&name)));
     }
+    formats::name(&mut schema);
     schema
 }
 
 /// The schema that the derive made, with `rules` added. The derive makes Swagger 2 schemas, which mean the
 /// same in OpenAPI 3 for objects.
 fn derived<T: Apiv2Schema>(rules: &[(&str, Value)]) -> Value {
-    let mut schema = serde_json::to_value(T::raw_schema()).unwrap_or_default();
+    ruled(serde_json::to_value(T::raw_schema()).unwrap_or_default(), rules)
+}
+
+/// Adds rules to the fields of a schema.
+fn ruled(mut schema: Value, rules: &[(&str, Value)]) -> Value {
     for (name, rule) in rules {
         let property = &mut schema["properties"][*name];
         if let (Value::Object(property), Value::Object(rule)) = (property, rule) {

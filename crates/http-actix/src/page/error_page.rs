@@ -15,7 +15,7 @@ use crate::page::templates::fill;
 /// Errors, by what a user can do about them. Each kind has its texts in `error.json`: what happened to the
 /// person, and what to do. Below them the page shows the specification's sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ErrorPageKind {
     /// The browser has no such request, or it has expired.
     SessionGone,
     /// The client is not registered.
@@ -59,7 +59,7 @@ struct ErrorPage<'a> {
     for_developers: bool,
 }
 
-impl Kind {
+impl ErrorPageKind {
     pub(crate) fn of(error: &ApiError) -> Self {
         if let Some(reason) = error.error.reason {
             return match reason {
@@ -87,7 +87,7 @@ impl Kind {
     }
 
     /// Are the details what the reader needs: because only the app's developer can put it right, or because
-    /// the operator is told the reference?
+    /// the operator needs the reference?
     const fn shows_details(self) -> bool {
         match self {
             Self::UnknownClient | Self::ReturnAddress | Self::Refused | Self::Signature | Self::Broken => {
@@ -135,7 +135,7 @@ pub(crate) fn show(
     request_id: &str,
 ) -> Result<HttpResponse, ApiError> {
     let language = Language::of(request, None);
-    let kind = Kind::of(error);
+    let kind = ErrorPageKind::of(error);
     let [title, says, advice] = ["title", "says", "advice"].map(|part| kind.key(part));
     let seconds = || {
         let wait = error.headers().iter().find(|(name, _)| *name == header::RETRY_AFTER);

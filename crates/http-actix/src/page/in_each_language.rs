@@ -8,7 +8,7 @@ use super::templates::Asset;
 
 /// The page in each language, made on the first request. Unlike other pages, it contains no secret and nothing
 /// from the request. So it may be compressed, which would tell secrets of the others (BREACH).
-pub(crate) struct InEachLanguage(BTreeMap<Language, OnceLock<Asset>>);
+pub struct InEachLanguage(BTreeMap<Language, OnceLock<Asset>>);
 
 impl Default for InEachLanguage {
     fn default() -> Self {
@@ -18,7 +18,7 @@ impl Default for InEachLanguage {
 
 impl InEachLanguage {
     /// The page in this language. `None` if it could not be made.
-    pub(crate) fn get<E>(
+    pub fn get<E>(
         &self,
         language: Language,
         make: impl FnOnce() -> Result<Asset, E>,

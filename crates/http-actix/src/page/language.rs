@@ -24,7 +24,7 @@ const MAX_TAG: usize = 35;
 
 /// A language that the pages are available in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Language {
+pub enum Language {
     English,
     German,
     Spanish,
@@ -53,7 +53,7 @@ impl Language {
     ];
 
     /// The BCP 47 tag, and the name of the folder with the texts.
-    pub(crate) const fn tag(self) -> &'static str {
+    pub const fn tag(self) -> &'static str {
         match self {
             Self::English => "en",
             Self::German => "de",
@@ -101,7 +101,7 @@ impl Language {
     }
 
     /// The language of a page, from the request, and from what the client asked for in its own.
-    pub(crate) fn of(request: &HttpRequest, pending: Option<&str>) -> Self {
+    pub fn of(request: &HttpRequest, pending: Option<&str>) -> Self {
         let remembered = || {
             let cookie = COOKIES.iter().find_map(|name| request.cookie(name))?;
             Self::negotiate(cookie.value())
@@ -126,7 +126,7 @@ impl Language {
     }
 
     /// The cookie that remembers the choice.
-    pub(crate) fn cookie(self, https: bool) -> Cookie<'static> {
+    pub fn cookie(self, https: bool) -> Cookie<'static> {
         let [secure, plain] = COOKIES;
         Cookie::build(if https { secure } else { plain }, self.tag())
             .path("/")

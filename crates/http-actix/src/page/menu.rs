@@ -62,6 +62,7 @@ impl Menu {
             | Name::Docs
             | Name::Home
             | Name::Playground
+            | Name::Received
             | Name::SignedOut
             | Name::Verify => is_read,
         };

@@ -6,21 +6,21 @@ use time::format_description::well_known::Rfc3339;
 use time::{OffsetDateTime, UtcOffset};
 
 /// A time for scripts (`iso`), and for people whose browser runs none (`text`).
-#[derive(Serialize)]
-pub(crate) struct Moment {
+#[derive(Debug, Serialize)]
+pub struct Moment {
     iso: String,
     text: String,
 }
 
 impl Moment {
-    pub(crate) fn at(time: OffsetDateTime) -> Self {
+    pub fn at(time: OffsetDateTime) -> Self {
         let utc = time.to_offset(UtcOffset::UTC);
         let text = format!("{} {:02}:{:02} UTC", utc.date(), utc.hour(), utc.minute());
         Self { iso: iso8601(time), text }
     }
 
     /// Reads a time as signed texts have it.
-    pub(crate) fn read(text: &str) -> Option<Self> {
+    pub fn read(text: &str) -> Option<Self> {
         OffsetDateTime::parse(text, &Rfc3339).ok().map(Self::at)
     }
 }

@@ -2,7 +2,7 @@
 
 /// A page, by the name of its template.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Name {
+pub enum Name {
     Account,
     AccountEmail,
     AccountEvents,
@@ -19,13 +19,14 @@ pub(crate) enum Name {
     Logout,
     Offer,
     Playground,
+    Received,
     SignedOut,
     Verify,
 }
 
 /// A page of the desk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DeskPage {
+pub enum DeskPage {
     Access,
     AdminKeys,
     Change,
@@ -98,6 +99,7 @@ impl Name {
             Self::Logout => "logout.html",
             Self::Offer => "offer.html",
             Self::Playground => "playground.html",
+            Self::Received => "received.html",
             Self::SignedOut => "account-signed-out.html",
             Self::Verify => "verify.html",
         }
@@ -125,6 +127,7 @@ impl Name {
             | Self::Error
             | Self::Home
             | Self::Offer
+            | Self::Received
             | Self::SignedOut => false,
         }
     }

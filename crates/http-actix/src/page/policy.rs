@@ -1,7 +1,7 @@
 //! The `Content-Security-Policy` of pages: what they may load, and where their forms may go.
 
 /// The policy of a page with forms of our own.
-pub(crate) const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+pub const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                            connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// The policy of a page without a form.

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::page::language::Language;
 use crate::page::templates::{Place, Values};
+use crate::page::uri::ResourceContext;
 
 /// Everything that determines the page. Values that it only prints are replaced by their places.
 #[derive(PartialEq, Eq, Hash, Serialize)]
@@ -24,7 +25,7 @@ pub(crate) struct SignInPage {
     /// The scopes of resources, in the operator's words.
     pub(crate) own_scopes: Vec<OwnScopeContext>,
     /// What access tokens would be for, besides this server.
-    pub(crate) resources: Vec<Place>,
+    pub(crate) resources: Vec<ResourceContext<Place>>,
     pub(crate) client_id: Place,
     pub(crate) redirect_uri: Place,
     pub(crate) state: Option<Place>,
@@ -32,9 +33,9 @@ pub(crate) struct SignInPage {
     pub(crate) remembered: Option<RememberedContext>,
     /// The wallet that is not let in.
     pub(crate) not_admitted: Option<NotAdmittedContext>,
-    /// Whom the operator wants to be asked.
+    /// The contact that the operator chose.
     pub(crate) contact: Option<ContactContext>,
-    /// Would the page without `another` offer to continue as somebody who is signed in?
+    /// Would the page without `another` offer to continue as a signed-in user?
     pub(crate) may_continue: bool,
     /// The secret of the form that denies.
     pub(crate) form_deny: Place,

@@ -17,9 +17,10 @@ use crate::page::language::Language;
 use crate::page::menu::Menu;
 use crate::page::name::Name;
 
-pub(crate) use assets::{Asset, SVG};
+pub use assets::Asset;
+pub(crate) use assets::SVG;
 pub(crate) use outline::{Outlines, Place, Shape, Values};
-pub(crate) use texts::fill;
+pub use texts::fill;
 
 mod assets;
 mod folder;
@@ -29,7 +30,7 @@ mod texts;
 mod written;
 
 use assets::Assets;
-use folder::{Folder, Known};
+use folder::{Folder, KnownNames};
 use texts::Texts;
 use written::write_in;
 
@@ -115,7 +116,7 @@ pub(crate) struct Features {
 }
 
 /// The templates, the texts, and the assets by their hashed names.
-pub(crate) struct Templates {
+pub struct Templates {
     pages: Vec<(String, String)>,
     /// Which pages are the operator's.
     replaced: BTreeSet<String>,
@@ -296,12 +297,12 @@ impl Templates {
     }
 
     /// A text by its area and key, like `error.broken.title`. If there is no such text, this returns the key.
-    pub(crate) fn text<'a>(&'a self, language: Language, key: &'a str) -> &'a str {
+    pub fn text<'a>(&'a self, language: Language, key: &'a str) -> &'a str {
         self.texts.get(language, key).unwrap_or(key)
     }
 
     /// Finds an asset by its hashed name.
-    pub(crate) fn asset(&self, hashed: &str) -> Option<&Asset> {
+    pub fn asset(&self, hashed: &str) -> Option<&Asset> {
         self.assets.get(hashed)
     }
 
@@ -355,7 +356,7 @@ pub fn check_templates(folder: &Path, modules: &[PageModule]) -> Result<Vec<Stri
     let features = Features { account: true, playground: true, desk: true, dev: false, trial: true };
     let site = Site { host: "", base: "", features, address_hints: &[], contract_chains: &[] };
     let templates = Templates::with(&folder, site, modules)?;
-    let known = Known { texts: templates.texts.tree(Language::English), assets: &templates.paths };
+    let known = KnownNames { texts: templates.texts.tree(Language::English), assets: &templates.paths };
     Ok(folder.doubts(modules, &known))
 }
 

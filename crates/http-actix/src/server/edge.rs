@@ -10,12 +10,14 @@ use actix_web::http::header::{self, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
+use countersign_domain::id::UserId;
+use countersign_domain::wallet::shortened;
 use countersign_metrics::{METHODS, Request};
+use countersign_usecases::context::footing::NoFooting;
 use futures_util::FutureExt;
 use tracing::Instrument;
 
 use super::headers;
-use super::routes::RouteNumber;
 use crate::browser::cookies;
 use crate::error::ApiError;
 use crate::extract::accept::prefers_html;
@@ -23,17 +25,18 @@ use crate::extract::header_text;
 use crate::extract::request_id::Reference;
 use crate::limits::connection::{Connection, in_pieces};
 use crate::page::error_page;
+use crate::settings::RouteNumber;
 use crate::state::AppState;
 
 const MAX_TARGET: usize = 16 * 1024;
 const MAX_HEAD: usize = 16 * 1024;
-pub(crate) const REQUEST_ID: &str = "x-request-id";
+pub const REQUEST_ID: &str = "x-request-id";
 
 #[derive(Debug, thiserror::Error)]
 #[error("a handler panicked")]
 struct Panicked;
 
-pub(crate) async fn guard<B: MessageBody + 'static>(
+pub async fn guard<B: MessageBody + 'static>(
     mut request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
@@ -50,7 +53,7 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
     let in_header = HeaderValue::from_str(&id);
     Reference::keep(&request, id);
     cookies::ignore_doubled(request.headers_mut(), state.context.policy.public_url.is_https());
-    let result = match check_size(&request) {
+    let result = match admit(&request, &state).await {
         Ok(()) => {
             let answered = AssertUnwindSafe(next.call(request).instrument(span.clone())).catch_unwind().await;
             // A panic is a bug of ours. Only this one request fails (D-24).
@@ -80,7 +83,7 @@ pub(crate) async fn guard<B: MessageBody + 'static>(
     Ok(response.map_body(|_, body| in_pieces(body)))
 }
 
-pub(crate) fn request_id(request: &ServiceRequest, state: &AppState) -> String {
+pub fn request_id(request: &ServiceRequest, state: &AppState) -> String {
     let given = header_text(request.headers(), REQUEST_ID);
     let is_plain = |id: &&str| {
         (1..=64).contains(&id.len())
@@ -92,7 +95,20 @@ pub(crate) fn request_id(request: &ServiceRequest, state: &AppState) -> String {
     }
 }
 
-pub(crate) fn check_size(request: &ServiceRequest) -> Result<(), ApiError> {
+/// Refuses a request that is too large, and every request of a server whose database is another one than at its start. Probes are answered, and
+/// so is a request of a server that cannot know it, because what needs the database fails by itself.
+pub async fn admit(request: &ServiceRequest, state: &AppState) -> Result<(), ApiError> {
+    check_size(request)?;
+    if state.footing.is_sure() || request.path().contains("/health/") {
+        return Ok(());
+    }
+    match state.footing.look().await {
+        Ok(()) | Err(NoFooting::Unknown(_)) => Ok(()),
+        Err(error @ (NoFooting::Lost | NoFooting::BeingFilled)) => Err(ApiError::not_now(error)),
+    }
+}
+
+fn check_size(request: &ServiceRequest) -> Result<(), ApiError> {
     let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
     if target > MAX_TARGET {
         return Err(ApiError::invalid_request("the address is longer than 16 KiB")
@@ -126,8 +142,23 @@ fn as_page_for_browsers(response: ServiceResponse<BoxBody>, state: &AppState) ->
 }
 
 /// Our paths contain nothing longer than a client id. Longer paths are not ours, and are cut.
-pub(crate) fn shown_path(path: &str) -> String {
-    path.chars().filter(|character| !character.is_control()).take(100).collect()
+pub fn shown_path(path: &str) -> String {
+    let shown = |path: &str| path.chars().filter(|character| !character.is_control()).take(100).collect();
+    match wallet_in(path) {
+        Some((before, wallet, after)) => shown(&format!("{before}{}{after}", shortened(wallet))),
+        None => shown(path),
+    }
+}
+
+/// The wallet that a path of an operator names, and what is before and after it.
+fn wallet_in(path: &str) -> Option<(&str, &str, &str)> {
+    if !path.starts_with("/admin/") {
+        return None;
+    }
+    let at = ["/wallets/", "/users/"].iter().find_map(|part| Some(path.find(part)? + part.len()))?;
+    let (before, rest) = path.split_at(at);
+    let (named, after) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    if UserId::parse(named).is_some() { None } else { Some((before, named, after)) }
 }
 
 fn count(

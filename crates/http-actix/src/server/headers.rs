@@ -1,4 +1,4 @@
-//! The headers of every response (`design/security.md` a.0).
+//! The headers of every response.
 
 use actix_web::http::Method;
 use actix_web::http::header::{

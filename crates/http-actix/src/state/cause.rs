@@ -11,7 +11,7 @@ use crate::extract::request_id::Reference;
 impl AppState {
     /// The cause of what a request asks for. A handler of many requests makes it only for those that change
     /// something.
-    pub(crate) fn cause(&self, request: &HttpRequest, actor: Actor) -> Cause {
+    pub fn cause(&self, request: &HttpRequest, actor: Actor) -> Cause {
         let address = self.rate_limits.address(request);
         let shown = |whole| address.map(|address| PeerAddress::shown(address, whole));
         Cause {

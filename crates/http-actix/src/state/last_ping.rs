@@ -11,8 +11,8 @@ pub(crate) struct LastPing {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
-    /// A write is durable. `clock` says what is wrong with our clock, if anything is.
-    Written { clock: Option<String> },
+    /// A write is durable. `clock` says what is wrong with our clock, and `events` with the record, if anything is.
+    Written { clock: Option<String>, events: Option<String> },
     /// The store refused.
     Failed,
     /// The store took too long.

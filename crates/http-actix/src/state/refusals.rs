@@ -1,8 +1,8 @@
 //! What the log says about a refusal: one line for each refused request, with fields that programs can rely on.
 //!
-//! Their names and their order are fixed (docs/watching.md). What we know stands first. What the request brought
-//! along comes behind it and is always written as a string, which the log escapes, so nothing in it can look like
-//! another field or another line.
+//! Their names and their order are fixed (docs/watching.md). What we know comes first. What the request
+//! brought along comes behind it and is always written as a string, which the log escapes, so nothing in it
+//! can look like another field or another line.
 
 use actix_web::{HttpMessage, HttpRequest};
 use countersign_domain::error::OAuthError;
@@ -14,7 +14,7 @@ use super::AppState;
 use crate::error::{About, ApiError};
 
 /// The target of these lines. It is part of the text format, so it names no module.
-pub(crate) const TARGET: &str = "countersign::refusals";
+pub const TARGET: &str = "countersign::refusals";
 
 /// The most bytes of a sentence in a line. Journals and log shippers cut longer lines to pieces, and the second
 /// piece would begin with what the request brought along.
@@ -25,14 +25,14 @@ struct Logged;
 
 impl AppState {
     /// Where a request came from, as the log shows it.
-    pub(crate) fn peer(&self, request: &HttpRequest) -> Option<PeerAddress> {
+    pub fn peer(&self, request: &HttpRequest) -> Option<PeerAddress> {
         let address = self.rate_limits.address(request)?;
         Some(PeerAddress::shown(address, self.logs_whole_addresses))
     }
 
-    /// Logs an error on its way out. Where a page tells the person about it, the handler calls this, and there is
-    /// no duration yet.
-    pub(crate) fn log_refusal(&self, request: &HttpRequest, error: &ApiError, duration_us: Option<u64>) {
+    /// Logs an error on its way out. Where a page shows it to the person, the handler calls this, and there
+    /// is no duration yet.
+    pub fn log_refusal(&self, request: &HttpRequest, error: &ApiError, duration_us: Option<u64>) {
         let reason = self.counted(request, error.error.refused_for);
         let address = self.peer(request).map(display);
         let (status, code) = (error.status.as_u16(), error.error.code.name());

@@ -6,7 +6,7 @@ use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_ports::{RecognizedAccount, Verdict, VerifierError, WalletVerifier};
 
 use super::*;
-use crate::source::{PushFigures, SecretFigures, WriterFigures};
+use crate::source::{PushFigures, SealFigures, SecretFigures, WriterFigures};
 use crate::wallets::MeasuredWallets;
 
 struct Known;
@@ -22,6 +22,10 @@ impl Source for Known {
 
     fn pushes(&self) -> PushFigures {
         PushFigures { taken: 7, failed: 2, lost: 1, pending: 6 }
+    }
+
+    fn seals(&self) -> SealFigures {
+        SealFigures { waited: Duration::from_secs(61), unsealable: 3 }
     }
 
     fn writer(&self) -> Option<WriterFigures> {

@@ -57,7 +57,7 @@ pub enum BeginWalletChangeError {
     SameWallet,
 }
 
-/// Makes the texts of a change. A link has two texts, and each names the other's wallet. So nobody can link a
+/// Makes the texts of a change. A link has two texts, and each names the other's wallet. So no one can link a
 /// wallet that they cannot sign with, and a signature for one pair of wallets is not valid for another pair.
 /// Each text says of both wallets whether they are a key's or a contract's.
 pub fn begin_wallet_change(
@@ -114,11 +114,11 @@ pub fn begin_wallet_change(
 }
 
 /// Refuses a link before anybody signs that could only be refused afterwards: the other wallet has an account
-/// of its own.
+/// of its own, or the account has no room for another.
 ///
-/// Whoever asks about a wallet that is not theirs learns whether it has an account here. So only a browser is
-/// told whose person signed lately, and with the account that the wallet would be linked to; and the caller
-/// bounds how often. Everybody else gets the texts, and is refused after both signatures.
+/// The answer reveals whether a wallet that is not the caller's has an account here. So only a browser gets
+/// it whose user signed recently, with the account that the wallet would be linked to; and the caller bounds
+/// how often. Everyone else gets the texts, and is refused after both signatures.
 pub async fn admit_link(
     context: &Context,
     browser: &Browser,
@@ -133,7 +133,16 @@ pub async fn admit_link(
     }
     match context.storage.find_owner(pending.other.clone()).await? {
         Some(owner) if owner != session.user => Err(ChangeWalletsError::BelongsToAnother),
-        Some(_) | None => Ok(()),
+        Some(_) => Ok(()),
+        None => {
+            let most = context.policy.wallets_per_user;
+            let has = context.storage.wallets_of(session.user).await?.len();
+            if u32::try_from(has).is_ok_and(|has| has < most) {
+                Ok(())
+            } else {
+                Err(ChangeWalletsError::TooMany { most })
+            }
+        }
     }
 }
 

@@ -35,7 +35,7 @@ pub struct EmailChanged {
 }
 
 /// Checks whether the person may put an address on file. This comes before a mail to the address is counted:
-/// strangers must not use up the mails that somebody else's mailbox may get (F-11).
+/// strangers must not use up the mails that another person's mailbox may get (F-11).
 pub async fn admit_email_change(context: &Context, browser: &Browser) -> Result<(), AccountError> {
     require_recent_login(context, browser).await.map(drop)
 }

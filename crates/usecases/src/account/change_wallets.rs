@@ -53,7 +53,7 @@ pub enum ChangeWalletsError {
     #[error("signature of the other wallet is not valid: {0}")]
     OtherSignature(&'static str),
     /// The signing wallet belongs to no user.
-    #[error("signing wallet belongs to nobody")]
+    #[error("signing wallet belongs to no account")]
     SignerUnknown,
     /// The operator keeps the user or one of the wallets out.
     #[error("user or wallet is not admitted")]
@@ -61,6 +61,12 @@ pub enum ChangeWalletsError {
     /// The other wallet belongs to another user.
     #[error("other wallet belongs to another user")]
     BelongsToAnother,
+    /// The user has as many wallets as a user may have.
+    #[error("user has {most} wallets or more")]
+    TooMany {
+        /// How many that is.
+        most: u32,
+    },
     /// The other wallet is not the user's.
     #[error("other wallet is not one of the user's")]
     NotTheirs,
@@ -93,7 +99,8 @@ pub async fn link_wallet(
     let event =
         context.event(now, cause, EventKind::WalletLinked, |event| event.wallet = Some(wallet.clone()));
     let (begun_at, forget_after) = (id.issued_at(), expires_at);
-    let command = LinkWallet { id, signer, wallet, begun_at, now, forget_after, event };
+    let most = context.policy.wallets_per_user;
+    let command = LinkWallet { id, signer, wallet, begun_at, now, forget_after, most, event };
     let user = match context.storage.link_wallet(command).await? {
         WalletLinked::Linked { user } => {
             tracing::info!(user.id = %user, wallet = %pending.other.shortened(), "wallet linked");
@@ -104,6 +111,7 @@ pub async fn link_wallet(
         }
         WalletLinked::AlreadyTheirs { user } => user,
         WalletLinked::BelongsToAnother => return Err(ChangeWalletsError::BelongsToAnother),
+        WalletLinked::TooMany => return Err(ChangeWalletsError::TooMany { most }),
         WalletLinked::SignerUnknown => return Err(ChangeWalletsError::SignerUnknown),
         WalletLinked::Blocked => return Err(ChangeWalletsError::NotAdmitted),
         WalletLinked::ChallengeSpent => return Err(ChangeWalletsError::ChallengeSpent),

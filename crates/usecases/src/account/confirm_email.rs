@@ -1,4 +1,4 @@
-//! Somebody follows the link in a mail to confirm that the address is theirs. The link proves only who reads
+//! A person follows the link in a mail to confirm that the address is theirs. The link proves only who reads
 //! the mail, not whose account it is for. So they must be signed in as the user who gave the address (F-10).
 
 use countersign_domain::email::{EmailAddress, UserEmail};
@@ -18,10 +18,10 @@ pub enum ConfirmEmailError {
     /// Not our link, or it has expired, was used, or is for an address that is no longer on file.
     #[error("link is not valid any more")]
     LinkInvalid,
-    /// Nobody is signed in on this browser, or another user is.
+    /// No one is signed in on this browser, or another user is.
     #[error("user of the link is not signed in")]
     NotTheirs,
-    /// Another user confirmed the same address, and the person has not been told yet.
+    /// Another user confirmed the same address, and the person does not know it yet.
     #[error("address is another user's too")]
     SharedAddress,
     /// The address could not be confirmed.

@@ -11,7 +11,7 @@ use countersign_ports::{Account, LinkedWallet};
 use time::OffsetDateTime;
 
 use crate::Context;
-use crate::context::resources::ShownScope;
+use crate::context::resources::{ShownResource, ShownScope};
 use crate::sign_in::describe_sign_in::ClientShown;
 use crate::steps::login::{AccountError, Browser, is_recent, require_login, require_recent_login};
 
@@ -51,6 +51,8 @@ pub struct ConsentShown {
     pub destination: ConsentShownAt,
     /// The scopes of resources in it, in the operator's words.
     pub own_scopes: Vec<ShownScope>,
+    /// What access tokens are for, besides this server.
+    pub resources: Vec<ShownResource>,
 }
 
 /// Reads the account of the user who is signed in on this browser.
@@ -64,7 +66,9 @@ pub async fn read_account(context: &Context, browser: &Browser) -> Result<Accoun
         if let Some(client) = context.clients.find(consent.client).await? {
             let destination = ConsentShownAt::of(&consent, &client);
             let own_scopes = context.show_scopes(&consent.scope).await?;
-            shown.push(ConsentShown { consent, client: (&*client).into(), destination, own_scopes });
+            let resources = context.show_resources(consent.terms.audiences.resources()).await?;
+            let client = (&*client).into();
+            shown.push(ConsentShown { consent, client, destination, own_scopes, resources });
         }
     }
     Ok(AccountShown {

@@ -7,12 +7,14 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use countersign_domain::event::EventPerson;
 use countersign_domain::event::{Actor, Details, Event, EventKind};
 use countersign_domain::id::{ClientId, EventId};
 use countersign_domain::peer_address::PeerAddress;
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_domain::wallet_name::WalletName;
-use countersign_ports::{EventFilter, EventOrder, EventPage, EventSubject, LinkedWallet};
+use countersign_ports::{EventFilter, EventOrder, EventPage, LinkedWallet};
 use serde::Deserialize;
 use time::{Duration, OffsetDateTime};
 
@@ -53,7 +55,7 @@ pub struct OwnEvent {
     pub wallet: Option<WalletAccount>,
     /// What the person calls that wallet, if it is still theirs.
     pub wallet_name: Option<WalletName>,
-    /// Where the person's own request came from. Nobody else's address is shown.
+    /// Where the person's own request came from. No other address is shown.
     pub address: Option<PeerAddress>,
 }
 
@@ -107,7 +109,7 @@ happenings! {
     ConsentRevoked = "consent_revoked",
     /// A client gave up its access.
     AccessGivenUp = "access_given_up",
-    /// A client lost its access because something that works once was used again, or by somebody else.
+    /// A client lost its access because something that works once was used again, or by another party.
     AccessEnded = "access_ended",
     /// They linked a wallet.
     WalletLinked = "wallet_linked",
@@ -150,10 +152,10 @@ pub async fn read_events(
     let filter = EventFilter {
         since: Some(since),
         kinds: KINDS.to_vec(),
-        who: Some(EventSubject::User(session.user)),
+        who: Some(Subject::User(EventPerson::User(session.user))),
         ..EventFilter::default()
     };
-    // One more than is shown tells whether there are more.
+    // One more than is shown, to know whether there are more.
     let limit = OWN_EVENTS_ON_A_PAGE + 1;
     let mut page =
         EventPage { order: EventOrder::NewestFirst, after, limit: u32::try_from(limit).unwrap_or(u32::MAX) };
@@ -185,13 +187,13 @@ pub async fn read_events(
 
 /// The details that say what happened.
 #[derive(Default, Deserialize)]
-struct Told {
+struct Parsed {
     way: Option<String>,
     sessions: Option<String>,
     reason: Option<String>,
 }
 
-impl Told {
+impl Parsed {
     /// What cannot be read says nothing.
     fn of(details: &Details) -> Self {
         serde_json::from_str(details.as_str()).unwrap_or_default()
@@ -199,23 +201,23 @@ impl Told {
 }
 
 impl Happened {
-    /// What an event tells the person, if it is for them. What is not known here could be the consequence of a
-    /// block, so it is not.
+    /// What an event means for the person, if it is for them. What is not known here could be the consequence
+    /// of a block, so it is not.
     fn of(event: &Event) -> Option<Self> {
-        let told = Told::of(&event.details);
+        let parsed = Parsed::of(&event.details);
         let is_theirs = event.actor == Actor::Person;
         Some(match event.kind {
-            EventKind::SignIn => match told.way.as_deref() {
+            EventKind::SignIn => match parsed.way.as_deref() {
                 Some("device") => Self::DeviceSignedIn,
                 Some("program") => Self::ProgramSignedIn,
                 Some(_) | None => Self::SignedIn,
             },
-            EventKind::SignInContinued => match told.way.as_deref() {
+            EventKind::SignInContinued => match parsed.way.as_deref() {
                 Some("device") => Self::DeviceSignedIn,
                 Some(_) | None => Self::Continued,
             },
             EventKind::SignOut => Self::SignedOut,
-            EventKind::SessionEnded if is_theirs => match told.sessions.as_deref() {
+            EventKind::SessionEnded if is_theirs => match parsed.sessions.as_deref() {
                 Some("other") => Self::SessionEnded,
                 Some("all") => Self::SignedOutEverywhere,
                 Some(_) | None => return None,
@@ -224,7 +226,7 @@ impl Happened {
             EventKind::WalletLinked => Self::WalletLinked,
             EventKind::WalletUnlinked => Self::WalletUnlinked,
             EventKind::EmailConfirmed => Self::EmailConfirmed,
-            EventKind::GrantRevoked => match told.reason.as_deref() {
+            EventKind::GrantRevoked => match parsed.reason.as_deref() {
                 Some("client_request") => Self::AccessGivenUp,
                 Some("code_replayed" | "verifier_mismatch" | "refresh_reused") => Self::AccessEnded,
                 Some(_) | None => return None,
@@ -255,7 +257,9 @@ impl Happened {
             | EventKind::ChangeWithdrawn
             | EventKind::KeyAnnounced
             | EventKind::KeyActivated
+            | EventKind::KeyWithdrawn
             | EventKind::KeyRetired
+            | EventKind::HostNoted
             | EventKind::Restored
             | EventKind::Upgraded => return None,
         })

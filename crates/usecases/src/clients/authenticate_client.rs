@@ -21,8 +21,8 @@ pub enum AuthenticateClientError {
         /// Why.
         #[source]
         why: ClientRejected,
-        /// What a developer on this machine learns of it. Nobody else learns anything.
-        told: Option<String>,
+        /// What a developer on this machine learns of it. No one else learns anything.
+        shown: Option<String>,
     },
     /// The client could not be looked up.
     #[error("client could not be read")]
@@ -51,8 +51,8 @@ pub(crate) async fn authenticate_client(
 
 /// The refusal of a client. Only a developer on this machine learns the exact cause.
 fn rejected(context: &Context, why: ClientRejected, text: impl Into<String>) -> AuthenticateClientError {
-    let told = context.policy.public_url.is_loopback().then(|| text.into());
-    AuthenticateClientError::Rejected { why, told }
+    let shown = context.policy.public_url.is_loopback().then(|| text.into());
+    AuthenticateClientError::Rejected { why, shown }
 }
 
 const fn text_of(why: ClientRejected) -> &'static str {

@@ -2,42 +2,21 @@
 
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::event::{Details, EventKind};
-use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
+use countersign_domain::registration::{Mistakes, RequestedMetadata, Rules};
 use countersign_domain::resource::Catalog;
 use countersign_domain::scope::ScopeSet;
-use countersign_ports::{ChangeResources, ResourceChange, StoreError, UpdateClient};
+use countersign_ports::{ChangeResources, ResourceChange, UpdateClient};
 
 use crate::Management;
+use crate::act_refused::ActRefused;
 use crate::clients::open_resource::resources_changed;
 use crate::clients::register_client::{declared_to, judge, owners};
 use crate::clients::update_client::carried_over;
 
-/// Why the client stays as it is.
-#[derive(Debug, thiserror::Error)]
-pub enum ChangeClientError {
-    /// The client is what its document says.
-    #[error("{0} describes this client: change that document")]
-    Described(String),
-    /// The metadata breaks a rule of registration.
-    #[error("client metadata is refused")]
-    Rejected(#[from] RegistrationRejected),
-    /// The client has one kind of credential, and the metadata names another.
-    #[error(
-        "the authentication method cannot change between a secret, keys and none: register another client, \
-         and delete this one"
-    )]
-    MethodChange,
-    /// The client was deleted meanwhile.
-    #[error("client is not registered")]
-    ClientUnknown,
-    /// The client could not be stored.
-    #[error("client could not be stored")]
-    Store(#[from] StoreError),
-}
-
 /// A change of a client that keeps the rules of registration. Nothing of it is stored yet.
 #[derive(Debug)]
 pub struct JudgedChange {
+    before: Client,
     client: Client,
     declared: Catalog,
     given: ScopeSet,
@@ -48,17 +27,32 @@ pub async fn judge_change(
     management: Management<'_>,
     client: Client,
     requested: RequestedMetadata,
-) -> Result<JudgedChange, ChangeClientError> {
+) -> Result<JudgedChange, ActRefused> {
     if let Some(document) = client.document {
-        return Err(ChangeClientError::Described(document));
+        return Err(ActRefused::Described(document));
     }
     let declared = declared_to(management, &requested, |_, _| true).await?;
-    let judged = judge(management, requested, client.origin, &declared)?;
+    // The operator reads the error, even if the client registered itself.
+    let rules = Rules { mistakes: Mistakes::Refused, ..Rules::of(client.origin, &declared) };
+    let judged = judge(management, requested, rules)?;
     let given = judged.metadata.scopes.without(&client.metadata.scopes);
+    let before = client.clone();
     let authentication =
-        carried_over(client.authentication, judged.method).ok_or(ChangeClientError::MethodChange)?;
+        carried_over(client.authentication, judged.method).ok_or(ActRefused::MethodChange)?;
     let client = Client { authentication, metadata: judged.metadata, ..client };
-    Ok(JudgedChange { client, declared, given })
+    Ok(JudgedChange { before, client, declared, given })
+}
+
+impl JudgedChange {
+    /// Is the client another one afterwards? If not, nothing is stored and nothing is recorded.
+    pub fn is_any(&self) -> bool {
+        self.client != self.before
+    }
+
+    /// The client as it was read, and as it is to be.
+    pub const fn sides(&self) -> (&Client, &Client) {
+        (&self.before, &self.client)
+    }
 }
 
 /// Replaces the metadata of a client that was just read. Its id, its secret, who registered it and what is open to it
@@ -67,23 +61,18 @@ pub async fn change_client(
     management: Management<'_>,
     client: Client,
     requested: RequestedMetadata,
-) -> Result<Client, ChangeClientError> {
+) -> Result<Client, ActRefused> {
     let change = judge_change(management, client, requested).await?;
-    store_change(management, change).await
-}
-
-/// Stores a change that was judged, as [`change_client`] does.
-pub async fn store_change(
-    management: Management<'_>,
-    change: JudgedChange,
-) -> Result<Client, ChangeClientError> {
-    let JudgedChange { mut client, declared, given } = change;
+    if !change.is_any() {
+        return Ok(change.client);
+    }
+    let JudgedChange { before: _, mut client, declared, given } = change;
     let event = management.event(management.clock.now(), EventKind::ClientChanged, |event| {
         event.client = Some(client.id);
         event.details = Details::default().text("what", "metadata");
     });
     if !management.clients.update(UpdateClient { client: client.clone(), event }).await? {
-        return Err(ChangeClientError::ClientUnknown);
+        return Err(ActRefused::ClientUnknown(client.id));
     }
     // By giving a client of the operator's a scope, the operator opens its resource to it too.
     let opened = owners(&declared, &given);

@@ -1,28 +1,25 @@
 //! Clients that are described by a document of their own (OAuth Client ID Metadata Document).
 //!
 //! A request that names such a client makes us fetch its document, and nothing more. The client is stored
-//! when somebody signs in to it, because from then on there are tokens that name it.
+//! when a person signs in to it, because from then on there are tokens that name it.
 
 use std::sync::Arc;
 
 use countersign_domain::admission::ClientAccess;
-use countersign_domain::client::{
-    AuthenticationMethod, Client, ClientAuthentication, ClientOrigin, DisplayMetadata,
-};
+use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
 use countersign_domain::client_document::{DocumentUrl, host_of};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::ClientId;
 use countersign_domain::pending::{AccessRequest, PendingAuthorization, Requester};
-use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
+use countersign_domain::registration::{RegistrationRejected, RequestedMetadata, Rules};
 use countersign_domain::resource::{Catalog, OpenTo, Resource};
-use countersign_domain::scope::{Scope, ScopeName, ScopeSet};
+use countersign_domain::scope::{Scope, ScopeName};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{EntropyExt, FetchError, Fetched, RegisterClient, StoreError, UpdateClient};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use crate::Context;
 use crate::clients::register_client::judge;
+use crate::clients::registration::{Registration, Writer};
 
 /// Why a document is refused. The texts are ours and quote nothing from the document.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +37,7 @@ pub enum DocumentRejected {
     /// It describes another client.
     #[error("client_id in the document is not its URL")]
     OtherClient,
-    /// It contains a secret, which everybody could read there.
+    /// It contains a secret, which everyone could read there.
     #[error("its document holds a client secret")]
     Secret,
     /// The client would need a secret.
@@ -112,10 +109,10 @@ pub(crate) async fn find_pending(
     }
 }
 
-/// Prepares the client of a request that is about to be granted, as [`find_pending`] found it. If the client took the request's redirect
-/// URI back in the meantime, the request is refused. If the client has a document, storage gets what the
-/// document says now; a client that is not stored yet is stored only when somebody signs. That leaves no event:
-/// what is stored is a copy of a public document.
+/// Prepares the client of a request that is about to be granted, as [`find_pending`] found it. If the client
+/// took the request's redirect URI back in the meantime, the request is refused. If the client has a
+/// document, storage gets what the document says now; a client that is not stored yet is stored only when a
+/// person signs. That leaves no event: what is stored is a copy of a public document.
 pub(crate) async fn store_pending(
     context: &Context,
     pending: &PendingAuthorization,
@@ -149,8 +146,8 @@ pub(crate) async fn store_pending(
     Ok(())
 }
 
-/// Stores the client again after its request was granted. In between, upkeep may have deleted it because
-/// nobody used it. If a deletion is in progress, this waits for it to end; a later one sees the grant.
+/// Stores the client again after its request was granted. In between, upkeep may have deleted it because it
+/// was not used. If a deletion is in progress, this waits for it to end; a later one sees the grant.
 pub(crate) async fn keep_pending(context: &Context, access: &AccessRequest) -> Result<(), FindClientError> {
     let Some(address) = &access.document else { return Ok(()) };
     let client = find_client(context, address).await?;
@@ -164,23 +161,22 @@ fn is_as_described(stored: &Client, described: &Client) -> bool {
 async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, FindClientError> {
     let now = context.clock.now();
     let fetched = context.fetcher.get(url.as_str()).await.map_err(DocumentRejected::NotFetched)?;
-    let document = Document::read(&fetched)?;
+    let document = read_document(&fetched)?;
     if document.client_id.as_deref() != Some(url.as_str()) {
         return Err(DocumentRejected::OtherClient.into());
     }
-    if document.client_secret.is_some() || document.client_secret_expires_at.is_some() {
+    if document.names_a_secret {
         return Err(DocumentRejected::Secret.into());
     }
     let is_open = |resource: &Resource, _: &ScopeName| resource.open_to == OpenTo::Everyone;
-    let declared = match &document.scope {
+    let declared = match &document.requested.scope {
         Some(scope) if Scope::names_others(scope) => context.resources.catalog().await?.only(is_open),
         Some(_) | None => Catalog::NONE,
     };
     let judged = judge(
         context.management(),
-        document.into_requested(url, &declared),
-        ClientOrigin::Document,
-        &declared,
+        requested_by(document.requested, url),
+        Rules::of(ClientOrigin::Document, &declared),
     )
     .map_err(DocumentRejected::Metadata)?;
     let authentication = match judged.method {
@@ -205,90 +201,33 @@ async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, FindCl
     })
 }
 
-/// The fields that we read. A document may have others.
-#[derive(Deserialize)]
-struct Document {
-    client_id: Option<String>,
-    client_secret: Option<IgnoredAny>,
-    client_secret_expires_at: Option<IgnoredAny>,
-    client_name: Option<String>,
-    redirect_uris: Option<Vec<String>>,
-    scope: Option<String>,
-    response_types: Option<Vec<String>>,
-    grant_types: Option<Vec<String>>,
-    token_endpoint_auth_method: Option<String>,
-    subject_type: Option<String>,
-    token_endpoint_auth_signing_alg: Option<String>,
-    client_uri: Option<String>,
-    logo_uri: Option<String>,
-    tos_uri: Option<String>,
-    policy_uri: Option<String>,
-    jwks: Option<serde_json::Map<String, serde_json::Value>>,
-    jwks_uri: Option<String>,
-    application_type: Option<String>,
-    id_token_signed_response_alg: Option<String>,
-    post_logout_redirect_uris: Option<Vec<String>>,
-    backchannel_logout_uri: Option<String>,
-    require_pushed_authorization_requests: Option<bool>,
-    dpop_bound_access_tokens: Option<bool>,
+/// Reads a document.
+fn read_document(fetched: &Fetched) -> Result<Registration, DocumentRejected> {
+    let essence = fetched.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default();
+    let essence = essence.trim().to_ascii_lowercase();
+    if essence != "application/json" && !(essence.starts_with("application/") && essence.ends_with("+json")) {
+        return Err(DocumentRejected::MediaType);
+    }
+    let mut deserializer = serde_json::Deserializer::from_slice(&fetched.body);
+    let document = Registration::read(Writer::Document, &mut deserializer);
+    let document = document.and_then(|document| deserializer.end().map(|()| document));
+    document.map_err(DocumentRejected::Malformed)
 }
 
-impl Document {
-    fn read(fetched: &Fetched) -> Result<Self, DocumentRejected> {
-        let essence =
-            fetched.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default();
-        let essence = essence.trim().to_ascii_lowercase();
-        if essence != "application/json"
-            && !(essence.starts_with("application/") && essence.ends_with("+json"))
-        {
-            return Err(DocumentRejected::MediaType);
-        }
-        serde_json::from_slice(&fetched.body).map_err(DocumentRejected::Malformed)
-    }
-
-    /// The same document is for every server, so scopes, grant types and response types that we do not know
-    /// are ignored.
-    fn into_requested(self, url: &DocumentUrl, declared: &Catalog) -> RequestedMetadata {
-        let usual = || ScopeSet::of(&[Scope::OpenId, Scope::Profile, Scope::Email, Scope::OfflineAccess]);
-        let scope = self.scope.unwrap_or_default();
-        let known = scope.split(' ').filter(|name| ScopeSet::from_names([*name], declared).is_ok());
-        let scopes = ScopeSet::from_names(known, declared).unwrap_or_default();
-        let scopes = ClientOrigin::Document.admitted(&scopes);
-        let scopes = if scopes.is_empty() { usual() } else { scopes };
-        let with_a_page = [GrantType::AuthorizationCode, GrantType::RefreshToken].map(GrantType::name);
-        let with_a_page = |names: Vec<String>| {
-            names.into_iter().filter(|name| with_a_page.contains(&name.as_str())).collect::<Vec<_>>()
-        };
-        let code = |types: Vec<String>| types.into_iter().filter(|name| name == "code").collect::<Vec<_>>();
-        RequestedMetadata {
-            client_name: Some(self.client_name.unwrap_or_else(|| host_of(url.as_str()).to_owned())),
-            redirect_uris: self.redirect_uris,
-            scopes: Some(scopes.names().map(ToOwned::to_owned).collect()),
-            scope: None,
-            response_types: self.response_types.map(code),
-            grant_types: self.grant_types.map(with_a_page),
-            token_endpoint_auth_method: Some(
-                self.token_endpoint_auth_method
-                    .unwrap_or_else(|| AuthenticationMethod::None.name().to_owned()),
-            ),
-            subject_type: self.subject_type,
-            backchannel_logout_uri: self.backchannel_logout_uri,
-            require_pushed_authorization_requests: self.require_pushed_authorization_requests,
-            dpop_bound_access_tokens: self.dpop_bound_access_tokens,
-            display: DisplayMetadata {
-                client_uri: self.client_uri,
-                logo_uri: self.logo_uri,
-                tos_uri: self.tos_uri,
-                policy_uri: self.policy_uri,
-                // We never write to contacts.
-                contacts: Vec::new(),
-                jwks: self.jwks.map(|keys| serde_json::Value::Object(keys).to_string()),
-                jwks_uri: self.jwks_uri,
-                application_type: self.application_type,
-                id_token_signed_response_alg: self.id_token_signed_response_alg,
-                token_endpoint_auth_signing_alg: self.token_endpoint_auth_signing_alg,
-                post_logout_redirect_uris: self.post_logout_redirect_uris.unwrap_or_default(),
-            },
-        }
+/// What a document asks for. The same document is for every server, so grant types and response types that we do not
+/// know are ignored, as scopes are.
+fn requested_by(document: RequestedMetadata, url: &DocumentUrl) -> RequestedMetadata {
+    let with_a_page = [GrantType::AuthorizationCode, GrantType::RefreshToken].map(GrantType::name);
+    let with_a_page = |names: Vec<String>| {
+        names.into_iter().filter(|name| with_a_page.contains(&name.as_str())).collect::<Vec<_>>()
+    };
+    let code = |types: Vec<String>| types.into_iter().filter(|name| name == "code").collect::<Vec<_>>();
+    let none = || AuthenticationMethod::None.name().to_owned();
+    RequestedMetadata {
+        client_name: Some(document.client_name.unwrap_or_else(|| host_of(url.as_str()).to_owned())),
+        response_types: document.response_types.map(code),
+        grant_types: document.grant_types.map(with_a_page),
+        token_endpoint_auth_method: Some(document.token_endpoint_auth_method.unwrap_or_else(none)),
+        ..document
     }
 }

@@ -1,7 +1,7 @@
 //! The operator declares resources with scopes at the terminal, changes and deletes them.
 
 use countersign_domain::event::{Details, Event, EventKind};
-use countersign_domain::resource::{Catalog, MAX_RESOURCE_SCOPES, Resource, ResourceUnfit};
+use countersign_domain::resource::{Catalog, MAX_RESOURCE_SCOPES, Resource};
 use countersign_domain::scope::ScopeName;
 use countersign_ports::{
     CreateResource, DeleteResource, FindUses, ResourceCreated, ResourceUpdated, ResourceUses, StoreError,
@@ -9,88 +9,58 @@ use countersign_ports::{
 };
 
 use crate::Management;
-
-/// Why a resource is not declared, changed or deleted.
-#[derive(Debug, thiserror::Error)]
-pub enum DeclareResourceError {
-    /// It cannot be a resource.
-    #[error("{uri} is {unfit}")]
-    Unfit {
-        /// The URI as it was given.
-        uri: String,
-        /// What is wrong with it.
-        unfit: ResourceUnfit,
-    },
-    /// The settings declare it already.
-    #[error("the setting `resources` declares {0}: take it out there first")]
-    InSettings(String),
-    /// The operator declared it before.
-    #[error("{0} is declared already: `countersign resource update` changes it")]
-    Declared(String),
-    /// Nobody declared it at the terminal.
-    #[error("no resource {0} is declared at the terminal")]
-    Unknown(String),
-    /// Another resource has a scope of this name.
-    #[error("the scope {name} belongs to {owner}: names of scopes are unique among all resources")]
-    ScopeTaken {
-        /// The name.
-        name: ScopeName,
-        /// The other resource.
-        owner: String,
-    },
-    /// There are more scopes than one resource can have.
-    #[error("a resource has at most {MAX_RESOURCE_SCOPES} scopes")]
-    TooManyScopes,
-    /// It is in use, and the operator did not say that this does not matter.
-    #[error(
-        "{} clients and {} live grants use what would be deleted: no token would be issued for it any more. \
-         Add --force if that is meant", .0.clients, .0.grants
-    )]
-    InUse(ResourceUses),
-    /// The resource could not be read or changed.
-    #[error("resource could not be read or changed")]
-    Store(#[from] StoreError),
-}
+use crate::act_refused::ActRefused;
 
 /// Declares a resource. From the answer on every replica knows it.
-pub async fn create_resource(
-    management: Management<'_>,
-    resource: Resource,
-) -> Result<Resource, DeclareResourceError> {
+pub async fn create_resource(management: Management<'_>, resource: Resource) -> Result<Resource, ActRefused> {
     let rules = &management.policy.resources;
     rules.may_be_declared(&resource.uri).map_err(|unfit| {
         let uri = resource.uri.clone();
-        DeclareResourceError::Unfit { uri, unfit }
+        ActRefused::ResourceUnfit { uri, unfit }
     })?;
     if rules.openness(&resource.uri).is_some() {
-        return Err(DeclareResourceError::InSettings(resource.uri));
+        return Err(ActRefused::InSettings(resource.uri));
     }
     if resource.scopes.len() > MAX_RESOURCE_SCOPES {
-        return Err(DeclareResourceError::TooManyScopes);
+        return Err(ActRefused::TooManyScopes);
     }
     let event = resource_event(management, EventKind::ResourceCreated, &resource.uri);
-    match management.resources.create(CreateResource { resource: resource.clone(), event }).await? {
-        ResourceCreated::Stored => {
+    match management.create_resource(CreateResource { resource: resource.clone(), event }).await? {
+        Some(ResourceCreated::Stored) => {
             tracing::info!(resource = resource.uri, scopes = resource.scopes.len(), "resource declared");
             Ok(resource)
         }
-        ResourceCreated::UriTaken => Err(DeclareResourceError::Declared(resource.uri)),
-        ResourceCreated::ScopeTaken(name) => Err(taken(management, name).await?),
+        Some(ResourceCreated::UriTaken) => Err(ActRefused::ResourceTaken(resource.uri)),
+        Some(ResourceCreated::ScopeTaken(name)) => Err(taken(management, name).await?),
+        None => Err(ActRefused::MadeBefore),
     }
 }
 
-/// Changes a resource that was just read. What it loses must be used by nobody, unless the operator insists.
+/// A resource that was changed.
+#[derive(Clone, Debug)]
+pub struct ResourceChanged {
+    /// As it was.
+    pub before: Resource,
+    /// As it is.
+    pub now: Resource,
+}
+
+/// Changes a resource; its age stays. What it loses must not be in use, unless the operator insists.
 pub async fn update_resource(
     management: Management<'_>,
-    resource: Resource,
+    mut resource: Resource,
     insists: bool,
-) -> Result<Resource, DeclareResourceError> {
+) -> Result<ResourceChanged, ActRefused> {
     if resource.scopes.len() > MAX_RESOURCE_SCOPES {
-        return Err(DeclareResourceError::TooManyScopes);
+        return Err(ActRefused::TooManyScopes);
     }
     let catalog = management.resources.read_fresh().await?;
     let before = catalog.resource(&resource.uri);
-    let before = before.ok_or_else(|| DeclareResourceError::Unknown(resource.uri.clone()))?;
+    let before = before.ok_or_else(|| ActRefused::ResourceUnknown(resource.uri.clone()))?;
+    resource.created_at = before.created_at;
+    if before.is_declared_as(&resource) {
+        return Ok(ResourceChanged { before: before.clone(), now: resource });
+    }
     let lost = before.scopes.iter().map(|scope| &scope.name);
     let lost: Vec<ScopeName> = lost.filter(|name| resource.scope(name.as_str()).is_none()).cloned().collect();
     if !insists && !lost.is_empty() {
@@ -100,20 +70,16 @@ pub async fn update_resource(
     match management.resources.update(UpdateResource { resource: resource.clone(), event }).await? {
         ResourceUpdated::Stored => {
             tracing::info!(resource = resource.uri, scopes = resource.scopes.len(), "resource changed");
-            Ok(resource)
+            Ok(ResourceChanged { before: before.clone(), now: resource })
         }
-        ResourceUpdated::Unknown => Err(DeclareResourceError::Unknown(resource.uri)),
+        ResourceUpdated::Unknown => Err(ActRefused::ResourceUnknown(resource.uri)),
         ResourceUpdated::ScopeTaken(name) => Err(taken(management, name).await?),
     }
 }
 
 /// Deletes a resource with its scopes. From the answer on no replica issues a token for it, and refreshes drop it.
-pub async fn delete_resource(
-    management: Management<'_>,
-    uri: &str,
-    insists: bool,
-) -> Result<(), DeclareResourceError> {
-    let unknown = || DeclareResourceError::Unknown(uri.to_owned());
+pub async fn delete_resource(management: Management<'_>, uri: &str, insists: bool) -> Result<(), ActRefused> {
+    let unknown = || ActRefused::ResourceUnknown(uri.to_owned());
     let catalog = management.resources.read_fresh().await?;
     let resource = catalog.resource(uri).ok_or_else(unknown)?;
     if !insists {
@@ -143,14 +109,14 @@ async fn refuse_in_use(
     management: Management<'_>,
     resource: Option<String>,
     scopes: Vec<ScopeName>,
-) -> Result<(), DeclareResourceError> {
+) -> Result<(), ActRefused> {
     let question = FindUses { resource, scopes, now: management.clock.now() };
     let uses = management.resources.find_uses(question).await?;
-    if uses == ResourceUses::default() { Ok(()) } else { Err(DeclareResourceError::InUse(uses)) }
+    if uses == ResourceUses::default() { Ok(()) } else { Err(ActRefused::ResourceInUse(uses)) }
 }
 
-async fn taken(management: Management<'_>, name: ScopeName) -> Result<DeclareResourceError, StoreError> {
+async fn taken(management: Management<'_>, name: ScopeName) -> Result<ActRefused, StoreError> {
     let catalog = management.resources.read_fresh().await?;
     let owner = catalog.owner(name.as_str()).map(|owner| owner.uri.clone()).unwrap_or_default();
-    Ok(DeclareResourceError::ScopeTaken { name, owner })
+    Ok(ActRefused::ScopeTaken { name, owner })
 }

@@ -21,7 +21,7 @@ pub async fn list_clients(
     after: Option<ClientId>,
     limit: u32,
 ) -> Result<ClientPage, StoreError> {
-    // One more than is shown tells whether there are more.
+    // One more than is shown, to know whether there are more.
     let mut clients = management.clients.list(after, limit.saturating_add(1)).await?;
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = clients.len() > most;

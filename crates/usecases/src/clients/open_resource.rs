@@ -3,40 +3,19 @@
 use countersign_domain::client::Client;
 use countersign_domain::event::{Details, Event, EventKind};
 use countersign_domain::id::ClientId;
-use countersign_domain::resource::{ResourceRules, ResourceUnfit};
-use countersign_ports::{ChangeResources, ResourceChange, StoreError};
+use countersign_domain::resource::ResourceRules;
+use countersign_ports::{ChangeResources, ResourceChange};
 
 use crate::Management;
-
-/// Why a resource is not opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenResourceError {
-    /// It cannot be a resource.
-    #[error("{uri} is {unfit}")]
-    Unfit {
-        /// The URI as it was given.
-        uri: String,
-        /// What is wrong with it.
-        unfit: ResourceUnfit,
-    },
-    /// Nobody declared it.
-    #[error("{0} is not declared: `countersign resource create` does that, or the setting `resources`")]
-    NotDeclared(String),
-    /// There is no such client.
-    #[error("client is not registered")]
-    ClientUnknown,
-    /// The client could not be changed.
-    #[error("client could not be changed")]
-    Store(#[from] StoreError),
-}
+use crate::act_refused::ActRefused;
 
 /// May the operator open these resources to a client?
-pub fn judge_opened(rules: &ResourceRules, uris: &[String]) -> Result<(), OpenResourceError> {
+pub fn judge_opened(rules: &ResourceRules, uris: &[String]) -> Result<(), ActRefused> {
     for uri in uris {
         match rules.may_be_opened(uri) {
             Ok(true) => {}
-            Ok(false) => return Err(OpenResourceError::NotDeclared(uri.clone())),
-            Err(unfit) => return Err(OpenResourceError::Unfit { uri: uri.clone(), unfit }),
+            Ok(false) => return Err(ActRefused::NotDeclared(uri.clone())),
+            Err(unfit) => return Err(ActRefused::NotOpened { uri: uri.clone(), unfit }),
         }
     }
     Ok(())
@@ -48,7 +27,7 @@ pub async fn open_resources(
     management: Management<'_>,
     id: ClientId,
     uris: &[String],
-) -> Result<Client, OpenResourceError> {
+) -> Result<Client, ActRefused> {
     judge_opened(&management.resource_rules().await?, uris)?;
     change(management, id, ResourceChange::Open(uris.to_vec())).await
 }
@@ -59,7 +38,7 @@ pub async fn close_resources(
     management: Management<'_>,
     id: ClientId,
     uris: &[String],
-) -> Result<Client, OpenResourceError> {
+) -> Result<Client, ActRefused> {
     change(management, id, ResourceChange::Close(uris.to_vec())).await
 }
 
@@ -83,13 +62,13 @@ async fn change(
     management: Management<'_>,
     id: ClientId,
     change: ResourceChange,
-) -> Result<Client, OpenResourceError> {
+) -> Result<Client, ActRefused> {
     let event = resources_changed(management, id, &change);
     if !management.clients.change_resources(ChangeResources { client: id, change, event }).await? {
-        return Err(OpenResourceError::ClientUnknown);
+        return Err(ActRefused::ClientUnknown(id));
     }
     let changed = management.clients.find_fresh(id).await?;
-    let client = changed.ok_or(OpenResourceError::ClientUnknown)?;
+    let client = changed.ok_or(ActRefused::ClientUnknown(id))?;
     tracing::info!(client.id = %id, resources = client.resources.len(), "resources of the client changed");
     Ok(client)
 }

@@ -1,18 +1,21 @@
 //! A client registers (RFC 7591).
 
-use countersign_domain::admission::ClientAccess;
+use countersign_domain::admission::{ClientAccess, Release};
 use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
 use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::event::{Details, EventKind};
 use countersign_domain::id::ClientId;
-use countersign_domain::redirect_uri::RedirectUriRejected;
-use countersign_domain::registration::{self, JudgedMetadata, RegistrationRejected, RequestedMetadata};
+use countersign_domain::registration::{
+    self, JudgedMetadata, LeftOut, RegistrationRejected, RequestedMetadata, Rules,
+};
 use countersign_domain::resource::{Catalog, OpenTo, Resource};
 use countersign_domain::scope::{ScopeName, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{EntropyExt, JwsRejected, RegisterClient, Registered, StoreError};
 
 use crate::Management;
+use crate::act_refused::ActRefused;
+use crate::context::creating::MADE_BEFORE;
 
 /// A new client, with its secrets, which are shown only this once.
 #[derive(Clone, Debug)]
@@ -23,6 +26,8 @@ pub struct RegisteredClient {
     pub secret: Option<Secret>,
     /// The registration access token (RFC 7592).
     pub registration_token: Secret,
+    /// The redirect URIs that were not registered.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Why nothing was registered.
@@ -37,6 +42,20 @@ pub enum RegisterClientError {
     /// Another client has the new random id already.
     #[error("client id is taken")]
     IdTaken,
+    /// The request registered a client before, which is not there any more.
+    #[error("{MADE_BEFORE}")]
+    MadeBefore,
+}
+
+impl From<RegisterClientError> for ActRefused {
+    fn from(error: RegisterClientError) -> Self {
+        match error {
+            RegisterClientError::Rejected(rejected) => rejected.into(),
+            RegisterClientError::Store(error) => error.into(),
+            RegisterClientError::IdTaken => Self::ClientIdTaken,
+            RegisterClientError::MadeBefore => Self::MadeBefore,
+        }
+    }
 }
 
 /// Registers a client.
@@ -52,22 +71,10 @@ pub async fn register_client(
     register(management, requested, origin, &declared, Given::default()).await
 }
 
-/// Registers a client from the command line, with resources that the operator opens to it. The caller has
-/// checked them ([`judge_opened`](crate::clients::open_resource::judge_opened)). By giving a client a scope, the
-/// operator opens its resource to it too.
-pub async fn register_with_resources(
-    management: Management<'_>,
-    requested: RequestedMetadata,
-    resources: Vec<String>,
-) -> Result<RegisteredClient, RegisterClientError> {
-    let declared = declared_to(management, &requested, |_, _| true).await?;
-    let given = Given { resources: Opened::AndOfScopes(resources), ..Given::default() };
-    register(management, requested, ClientOrigin::Operator, &declared, given).await
-}
-
-/// Registers a client that a file declares, with all that the file says of it, in one commit: it is never there
-/// with another rule of access.
-pub(crate) async fn register_declared(
+/// Registers a client for the operator, with all that is given to it, in one commit: it is never there with another rule
+/// of access. By giving a client a scope, the operator opens its resource to it too. The caller has checked the resources
+/// ([`judge_opened`](crate::clients::open_resource::judge_opened)).
+pub async fn register_declared(
     management: Management<'_>,
     requested: RequestedMetadata,
     given: Given,
@@ -78,20 +85,20 @@ pub(crate) async fn register_declared(
 
 /// What the operator gives to a new client.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Given {
+pub struct Given {
     /// Its id; `None` for a random one.
-    pub(crate) id: Option<ClientId>,
+    pub id: Option<ClientId>,
     /// Its secret, if it authenticates with one; `None` for a random one.
-    pub(crate) secret: Option<Secret>,
+    pub secret: Option<Secret>,
     /// What is opened to it.
-    pub(crate) resources: Opened,
-    /// Whom it lets in.
-    pub(crate) access: ClientAccess,
+    pub resources: Opened,
+    /// Who can sign in to it.
+    pub access: ClientAccess,
 }
 
 /// The resources that are opened to a new client.
 #[derive(Clone, Debug)]
-pub(crate) enum Opened {
+pub enum Opened {
     /// These alone.
     Only(Vec<String>),
     /// These and, for a client of the operator's, those of its scopes.
@@ -113,7 +120,7 @@ async fn register(
 ) -> Result<RegisteredClient, RegisterClientError> {
     let Given { id, secret, resources, access } = given;
     let now = management.clock.now();
-    let judged = judge(management, requested, origin, declared)?;
+    let judged = judge(management, requested, Rules::of(origin, declared))?;
     let resources = match resources {
         Opened::Only(resources) => resources,
         Opened::AndOfScopes(mut resources) => {
@@ -150,19 +157,27 @@ async fn register(
     };
     let event = management.event(now, EventKind::ClientRegistered, |event| {
         event.client = Some(client.id);
-        event.details = Details::default().text("origin", origin.name());
+        let ClientAccess { rule, release } = &client.access;
+        let opened = Some(client.resources.join(" ")).filter(|opened| !opened.is_empty());
+        let release = Some(release).filter(|release| **release != Release::OfRule);
+        event.details = Details::default()
+            .text("origin", origin.name())
+            .maybe_text("opened", opened)
+            .maybe_text("rule", rule.as_ref())
+            .maybe_text("release", release);
     });
-    match management.clients.register(RegisterClient { client: client.clone(), event }).await? {
-        Registered::Stored => {
+    match management.register(RegisterClient { client: client.clone(), event }).await? {
+        Some(Registered::Stored) => {
             tracing::info!(client.id = %client.id, origin = origin.name(), "client registered");
-            Ok(RegisteredClient { client, secret, registration_token })
+            Ok(RegisteredClient { client, secret, registration_token, left_out: judged.left_out })
         }
-        Registered::IdTaken => Err(RegisterClientError::IdTaken),
+        Some(Registered::IdTaken) => Err(RegisterClientError::IdTaken),
+        None => Err(RegisterClientError::MadeBefore),
     }
 }
 
 /// The scopes of resources that a client can register, if it registers any.
-pub(crate) async fn declared_to(
+pub async fn declared_to(
     management: Management<'_>,
     requested: &RequestedMetadata,
     may_have: impl Fn(&Resource, &ScopeName) -> bool,
@@ -175,7 +190,7 @@ pub(crate) async fn declared_to(
 }
 
 /// The resources of these scopes.
-pub(crate) fn owners(declared: &Catalog, scope: &ScopeSet) -> Vec<String> {
+pub fn owners(declared: &Catalog, scope: &ScopeSet) -> Vec<String> {
     let owners = scope.own().iter().filter_map(|name| declared.owner(name.as_str()));
     let mut uris: Vec<String> = owners.map(|owner| owner.uri.clone()).collect();
     uris.sort();
@@ -185,20 +200,13 @@ pub(crate) fn owners(declared: &Catalog, scope: &ScopeSet) -> Vec<String> {
 
 /// Judges metadata. No address of the client may be one of ours, and the keys that it authenticates with must
 /// be usable.
-pub(crate) fn judge(
+pub fn judge(
     management: Management<'_>,
     requested: RequestedMetadata,
-    origin: ClientOrigin,
-    declared: &Catalog,
+    rules: Rules<'_>,
 ) -> Result<JudgedMetadata, RegistrationRejected> {
-    let judged = registration::judge(requested, origin, declared)?;
     let own_origin = management.policy.own_origin();
-    if let Some(position) =
-        judged.metadata.redirect_uris.iter().position(|uri| own_origin.forbids(uri.as_str()))
-    {
-        let reason = RedirectUriRejected::OwnOrigin;
-        return Err(RegistrationRejected::RedirectUri { position, reason });
-    }
+    let judged = registration::judge(requested, Rules { own_origin: Some(own_origin), ..rules })?;
     if judged.metadata.display.post_logout_redirect_uris.iter().any(|uri| own_origin.is_reached_by(uri)) {
         return Err(RegistrationRejected::Field {
             field: "post_logout_redirect_uris",

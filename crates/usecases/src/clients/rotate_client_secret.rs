@@ -10,6 +10,7 @@ use countersign_ports::{EntropyExt, RotateSecret, SecretRecord, StoreError};
 use time::OffsetDateTime;
 
 use crate::Management;
+use crate::act_refused::ActRefused;
 
 /// A client's new secret, and what became of those that it had.
 #[derive(Clone, Debug)]
@@ -22,43 +23,29 @@ pub struct RotatedSecret {
     pub cut_short: Option<OffsetDateTime>,
 }
 
-/// Why the client has no new secret.
-#[derive(Debug, thiserror::Error)]
-pub enum RotateClientSecretError {
-    /// There is no such client, or it is no longer as it was read.
-    #[error("no client has this id")]
-    Unknown,
-    /// The client has no secret, because it is public or authenticates with keys.
-    #[error("the client has no secret: it is public or proves itself with keys")]
-    NoSecret,
-    /// The client could not be stored.
-    #[error("client could not be stored")]
-    Store(#[from] StoreError),
-}
-
-/// Gives a client a new secret and returns it, once. If somebody else does the same at the same time, theirs is
-/// the one that is replaced: none of the two is lost unnoticed. From the answer on, every replica knows the new
-/// secret.
+/// Gives a client a new secret and returns it, once. If another operator does the same at the same time,
+/// their secret is the one that is replaced: neither of the two is lost unnoticed. From the answer on, every
+/// replica knows the new secret.
 pub async fn rotate_client_secret(
     management: Management<'_>,
     id: ClientId,
     keep_old: KeepOld,
-) -> Result<RotatedSecret, RotateClientSecretError> {
+) -> Result<RotatedSecret, ActRefused> {
     let secret = Secret::from_random(management.entropy.bytes());
     replace_client_secret(management, id, secret, keep_old).await
 }
 
 /// The same with a secret that the operator chose. If the client has it already, nothing changes.
-pub(crate) async fn replace_client_secret(
+pub async fn replace_client_secret(
     management: Management<'_>,
     id: ClientId,
     secret: Secret,
     keep_old: KeepOld,
-) -> Result<RotatedSecret, RotateClientSecretError> {
+) -> Result<RotatedSecret, ActRefused> {
     loop {
-        let client = management.clients.find_fresh(id).await?.ok_or(RotateClientSecretError::Unknown)?;
+        let client = management.clients.find_fresh(id).await?.ok_or(ActRefused::ClientUnknown(id))?;
         let ClientAuthentication::Secret { secrets, .. } = client.authentication else {
-            return Err(RotateClientSecretError::NoSecret);
+            return Err(ActRefused::NoSecret);
         };
         let now = management.clock.now();
         if secrets.current.admits(&secret) {
@@ -83,7 +70,7 @@ pub(crate) async fn replace_client_secret(
             return Ok(RotatedSecret { secret, old_expires_at, cut_short });
         }
         if management.clients.are_guarded() {
-            return Err(RotateClientSecretError::Unknown);
+            return Err(ActRefused::ClientUnknown(id));
         }
         // Another rotation was faster, so that each turn means one that succeeded; or the client is gone.
     }

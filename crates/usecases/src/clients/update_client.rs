@@ -1,11 +1,9 @@
 //! A client replaces its configuration (RFC 7592 section 2.2).
 
-use countersign_domain::client::{
-    AuthenticationMethod, Client, ClientAuthentication, ClientMetadata, ClientOrigin,
-};
+use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
+use countersign_domain::client_change::FieldChange;
 use countersign_domain::event::{Details, EventKind};
-use countersign_domain::grant_type::GrantType;
-use countersign_domain::registration::{RegistrationRejected, RequestedMetadata};
+use countersign_domain::registration::{LeftOut, RegistrationRejected, RequestedMetadata, Rules};
 use countersign_domain::resource::{OpenTo, Resource};
 use countersign_domain::scope::ScopeName;
 use countersign_domain::secret::Secret;
@@ -16,6 +14,15 @@ use crate::Context;
 use crate::clients::open_configuration::open_configuration;
 use crate::clients::register_client::{declared_to, judge};
 use crate::context::cause::Cause;
+
+/// A client with its new metadata.
+#[derive(Clone, Debug)]
+pub struct UpdatedClient {
+    /// The client.
+    pub client: Client,
+    /// The redirect URIs that were not registered.
+    pub left_out: Vec<LeftOut>,
+}
 
 /// Why the configuration stays as it is.
 #[derive(Debug, thiserror::Error)]
@@ -46,40 +53,48 @@ pub async fn update_client(
     token: &Secret,
     secret: Option<&Secret>,
     requested: RequestedMetadata,
-) -> Result<Client, UpdateClientError> {
+) -> Result<UpdatedClient, UpdateClientError> {
     let client =
         open_configuration(context, client_id, token).await?.ok_or(UpdateClientError::TokenInvalid)?;
     if secret.is_some_and(|secret| !is_own(context.clock.now(), &client, secret)) {
         return Err(UpdateClientError::OtherSecret);
     }
-    // What the operator gave to a client of the operator's, the client may keep. More it cannot take: with
-    // client_credentials nobody would sign for it.
+    // What the operator gave to a client of the operator's, the client may keep or give up. More it cannot take.
     let is_operators = client.origin == ClientOrigin::Operator;
+    // The usual scopes could be more than the operator gave, so a request without scopes keeps them.
+    let requested = if is_operators && requested.names_no_scopes() {
+        RequestedMetadata { scope: Some(client.metadata.scopes.to_string()), ..requested }
+    } else {
+        requested
+    };
     let may_have = |resource: &Resource, name: &ScopeName| {
         client.metadata.scopes.has_own(name) || (!is_operators && resource.open_to == OpenTo::Everyone)
     };
     let declared = declared_to(context.management(), &requested, may_have).await?;
-    let judged = judge(context.management(), requested, client.origin, &declared)?;
-    if client.origin == ClientOrigin::Operator
-        && let Some(field) = beyond_the_operator(&client.metadata, &judged.metadata)
-    {
-        let rule = "is for the operator to say, for a client that the operator registered";
-        return Err(RegistrationRejected::Field { field, rule }.into());
-    }
+    let judged = judge(context.management(), requested, Rules::of(client.origin, &declared))?;
+    let before = client.clone();
     let authentication =
         carried_over(client.authentication, judged.method).ok_or(UpdateClientError::MethodChange)?;
     let client = Client { authentication, metadata: judged.metadata, ..client };
+    if is_operators && let Some(field) = FieldChange::widened(&before, &client) {
+        let rule = "belongs to the operator who registered this client: the client itself can only give up what it has";
+        return Err(RegistrationRejected::Field { field: field.name(), rule }.into());
+    }
+    let left_out = judged.left_out;
+    if client == before {
+        return Ok(UpdatedClient { client, left_out });
+    }
     let event = context.event(context.clock.now(), cause, EventKind::ClientChanged, |event| {
         event.client = Some(client.id);
         event.details = Details::default().text("what", "metadata");
     });
     let is_there = context.clients.update(UpdateClient { client: client.clone(), event }).await?;
-    if is_there { Ok(client) } else { Err(UpdateClientError::TokenInvalid) }
+    if is_there { Ok(UpdatedClient { client, left_out }) } else { Err(UpdateClientError::TokenInvalid) }
 }
 
 /// The credential of a client whose metadata now names this method. `None` if it would have to be of another
 /// kind: an update makes no secret and takes none away.
-pub(crate) fn carried_over(
+pub fn carried_over(
     authentication: ClientAuthentication,
     method: AuthenticationMethod,
 ) -> Option<ClientAuthentication> {
@@ -99,18 +114,6 @@ pub(crate) fn carried_over(
             AuthenticationMethod::PrivateKeyJwt | AuthenticationMethod::None,
         ) => None,
     }
-}
-
-/// Finds a field that only the operator may change, for a client that the operator registered. With its
-/// `client_uri` a client can introspect the tokens of other clients, and with `client_credentials` it gets
-/// tokens that nobody signs for.
-fn beyond_the_operator(known: &ClientMetadata, said: &ClientMetadata) -> Option<&'static str> {
-    let address = said.display.client_uri.as_ref();
-    if address.is_some_and(|address| known.display.client_uri.as_ref() != Some(address)) {
-        return Some("client_uri");
-    }
-    let for_itself = |metadata: &ClientMetadata| metadata.grant_types.contains(&GrantType::ClientCredentials);
-    (for_itself(said) && !for_itself(known)).then_some("grant_types")
 }
 
 /// An old secret that still works is the client's own, too.

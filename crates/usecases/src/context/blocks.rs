@@ -1,6 +1,6 @@
 //! The blocks, and the only way to change them.
 //!
-//! Most servers block nobody, and then a sign-in must not pay for it. So whether anything is blocked at all
+//! Most servers block no one, and then a sign-in must not pay for it. So whether anything is blocked at all
 //! is remembered for 200 ms, and blocking waits 220 ms between storing the block and ending the access that
 //! was given before. By then every replica looks for blocks at each sign-in (ADR 0024). A sign-in that was
 //! under way is ended by the one or by the other: it looks for blocks after its own commit.
@@ -38,6 +38,15 @@ pub struct BlockDone {
     pub ended: AccessEnded,
 }
 
+/// What to do about a block that is there already, with nothing to add.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfBlocked {
+    /// End the access that was given before.
+    EndAccess,
+    /// Nothing.
+    LeaveIt,
+}
+
 impl Blocks {
     /// Owns the blocks of a storage. Uses the clock to wait and to forget.
     pub fn new(storage: Arc<dyn BlockStore>, clock: Arc<dyn Clock>) -> Self {
@@ -58,14 +67,20 @@ impl Blocks {
 
     /// Blocks a user or a wallet, and ends the access that was given before; the event is recorded if there was
     /// any. When this answers, nothing of it works on any replica.
-    pub async fn block(&self, command: PutBlock, event: Option<Box<Event>>) -> Result<BlockDone, StoreError> {
+    pub async fn block(
+        &self,
+        command: PutBlock,
+        if_blocked: IfBlocked,
+        event: Option<Box<Event>>,
+    ) -> Result<BlockDone, StoreError> {
         let (who, now) = (command.who.clone(), command.block.at);
         let put = self.storage.put_block(command).await;
         // After an error too: the block may have been stored.
         until_forgotten(&*self.clock).await;
         let put = put?;
         let ended = match put {
-            BlockPut::Stored | BlockPut::AlreadyThere => {
+            BlockPut::AlreadyThere if if_blocked == IfBlocked::LeaveIt => AccessEnded::default(),
+            BlockPut::Stored | BlockPut::ReasonReplaced | BlockPut::AlreadyThere => {
                 let reason = RevocationReason::Blocked;
                 self.storage.end_access(EndAccess { who, reason, keeps: None, now, event }).await?
             }

@@ -16,7 +16,7 @@ pub struct EventPolicy {
 }
 
 impl EventPolicy {
-    /// Makes the event that a command carries, with what the cause tells, and lets the caller say the rest.
+    /// Makes the event that a command carries, with what the cause knows, and lets the caller add the rest.
     /// `None` if no events are kept; then nothing is made.
     pub fn event(
         &self,

@@ -40,7 +40,7 @@ pub struct Clients {
     guard: Option<Arc<Guard>>,
 }
 
-/// A client as somebody read it who changes it only if it is still like that.
+/// A client as it was read for a change, which is made only if the client is still the same.
 struct Guard {
     read: Client,
     /// It was like that, and was changed. What belongs to the same change follows.
@@ -107,8 +107,7 @@ impl Clients {
         self.storage.list_clients(after, limit).await
     }
 
-    /// Stores a new client. Every replica finds it at once, because nobody remembers that a client is
-    /// missing.
+    /// Stores a new client. Every replica finds it at once, because a missing client is never cached.
     pub async fn register(&self, command: RegisterClient) -> Result<Registered, StoreError> {
         self.storage.register_client(command).await
     }
@@ -137,8 +136,8 @@ impl Clients {
         changed
     }
 
-    /// Decides whom a client lets in. The answer says whether the client exists. By then every replica knows
-    /// the change.
+    /// Decides who can sign in to a client. The answer says whether the client exists. By then every replica
+    /// knows the change.
     pub async fn change_access(&self, command: ChangeAccess) -> Result<bool, StoreError> {
         let change = || ClientChange::Access(command.clone());
         let changed = match self.guarded(change).await {
@@ -186,7 +185,7 @@ impl Clients {
 
     /// Stores the client of a document once more, in case it was deleted in the meantime. If a deletion is in
     /// progress, this waits for it to end. It does not wait for replicas, because no caller expects a change
-    /// to hold everywhere afterwards. No event tells of it, because its document says what the client is.
+    /// to hold everywhere afterwards. There is no event for it, because its document says what the client is.
     pub async fn keep(&self, client: Client) -> Result<(), StoreError> {
         if !self.storage.update_client(UpdateClient { client: client.clone(), event: None }).await? {
             self.register(RegisterClient { client, event: None }).await?;
@@ -199,14 +198,14 @@ impl Clients {
     pub async fn delete(&self, command: DeleteClient) -> Result<bool, StoreError> {
         let id = command.id;
         let deleted = match self.guarded(|| ClientChange::Delete(command.clone())).await {
-            // Somebody changed it: it stays.
+            // It was changed, so it stays.
             Some(Ok(false)) => return Ok(false),
             Some(deleted) => deleted,
             None => self.storage.delete_client(command).await,
         };
         self.wait_until_forgotten().await;
         let deleted = deleted?;
-        // In the meantime, a replica that remembered the client may have signed somebody in to it.
+        // In the meantime, a replica that had cached the client may have signed a user in to it.
         self.storage.delete_client(DeleteClient { id, event: None }).await?;
         Ok(deleted)
     }

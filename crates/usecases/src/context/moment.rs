@@ -25,11 +25,11 @@ pub(super) async fn until_forgotten(clock: &dyn Clock) {
 
 /// One value that is remembered for a moment.
 pub(super) struct Moment<T> {
-    known: RwLock<Option<Known<T>>>,
+    known: RwLock<Option<Remembered<T>>>,
 }
 
 #[derive(Clone)]
-struct Known<T> {
+struct Remembered<T> {
     value: T,
     /// By the monotonic clock.
     until: Duration,
@@ -54,11 +54,11 @@ impl<T: Clone> Moment<T> {
 
     /// Remembers a value that was asked for at this time.
     pub(super) fn keep(&self, value: T, asked_at: Duration) {
-        let known = Known { value, until: used_until(asked_at) };
+        let known = Remembered { value, until: used_until(asked_at) };
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(known);
     }
 
-    fn known(&self) -> Option<Known<T>> {
+    fn known(&self) -> Option<Remembered<T>> {
         self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

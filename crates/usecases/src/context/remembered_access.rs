@@ -15,8 +15,7 @@ use quick_cache::sync::Cache;
 
 use crate::Context;
 
-/// How long what was read is remembered. A token can outlive rows that somebody deletes by hand for this
-/// long.
+/// How long what was read is remembered. A token can outlive rows that were deleted by hand for this long.
 const USED_FOR: Duration = Duration::from_secs(60);
 /// How many tokens are remembered: the ones presented most often. Each takes about 400 bytes.
 const MOST: usize = 16_384;

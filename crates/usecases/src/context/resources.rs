@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use countersign_domain::resource::{Catalog, Resource, ResourceRules, ResourceScope};
+use countersign_domain::resource::{Catalog, Resource, ResourceName, ResourceRules, ResourceScope};
 use countersign_domain::scope::{ScopeName, ScopeSet};
 use countersign_ports::{
     Clock, CreateResource, DeclarationChange, DeleteResource, FindUses, IfResourceUnchanged, ResourceCreated,
@@ -26,7 +26,7 @@ pub struct Resources {
     storage: Arc<dyn ResourceStore>,
     clock: Arc<dyn Clock>,
     known: Arc<Moment<Arc<Catalog>>>,
-    /// The resource as somebody read it who changes it only if it is still like that.
+    /// The resource as it was read for a change, which is made only if the resource is still the same.
     guard: Option<Arc<Resource>>,
 }
 
@@ -111,7 +111,7 @@ impl Resources {
         self.storage.if_resource_unchanged(command).await
     }
 
-    async fn wait_until_forgotten(&self) {
+    pub(super) async fn wait_until_forgotten(&self) {
         until_forgotten(&*self.clock).await;
     }
 }
@@ -134,6 +134,15 @@ pub struct DeclaredScope {
     pub host: String,
 }
 
+/// A resource as people see it.
+#[derive(Clone, Debug)]
+pub struct ShownResource {
+    /// Its URI.
+    pub uri: String,
+    /// The operator's name for it.
+    pub name: Option<ResourceName>,
+}
+
 impl ShownScope {
     /// What people read: the operator's words in their language, or else the name.
     pub fn title_in(&self, language: &str) -> &str {
@@ -149,6 +158,20 @@ impl Context {
             return Ok(Cow::Borrowed(&self.policy.resources));
         }
         Ok(Cow::Owned(self.policy.resources.with(self.resources.catalog().await?)))
+    }
+
+    /// Resources as people see them. None at all costs nothing.
+    pub async fn show_resources(
+        &self,
+        uris: impl IntoIterator<Item = &str>,
+    ) -> Result<Vec<ShownResource>, StoreError> {
+        let mut uris = uris.into_iter().peekable();
+        if uris.peek().is_none() {
+            return Ok(Vec::new());
+        }
+        let catalog = self.resources.catalog().await?;
+        let name_of = |uri| catalog.resource(uri).and_then(|resource| resource.name.clone());
+        Ok(uris.map(|uri| ShownResource { uri: uri.to_owned(), name: name_of(uri) }).collect())
     }
 
     /// The scopes of resources in a set as people see them. A set without any costs nothing.

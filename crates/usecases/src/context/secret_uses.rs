@@ -26,7 +26,7 @@ const MOST: usize = 65_536;
 const AT_ONCE: usize = 256;
 
 /// The secrets that were used and are not written yet. Remembers nothing about one that was not accepted, so
-/// nobody without a secret makes it grow.
+/// callers without a secret cannot make it grow.
 pub(super) struct SecretUses {
     /// In each place, the secret that was noted there last, and its minute.
     noted: Box<[AtomicU64]>,
@@ -112,7 +112,7 @@ impl fmt::Debug for SecretUses {
     }
 }
 
-/// The place of a secret, and what stands there once it is noted in this minute: 40 bits of its hash and 24 of
+/// The place of a secret, and what is there once it is noted in this minute: 40 bits of its hash and 24 of
 /// the minute. That another secret has the same of both happens once in 2^50 pairs, and then costs one minute
 /// of one of them.
 fn mark(hash: &SecretHash, now: OffsetDateTime) -> (usize, u64) {

@@ -1,4 +1,4 @@
-//! What callers are told when changing an account fails.
+//! What callers learn when changing an account fails.
 
 use countersign_domain::email::EmailRejected;
 use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
@@ -17,7 +17,7 @@ impl Refuse for AccountError {
     fn refusal(&self) -> OAuthError {
         match self {
             Self::SignedOut => {
-                OAuthError::new(Code::AccessDenied, "nobody is signed in here").logged_as(RefusedFor::Ended)
+                OAuthError::new(Code::AccessDenied, "no one is signed in here").logged_as(RefusedFor::Ended)
             }
             Self::SignedInLongAgo => OAuthError::new(
                 Code::AccessDenied,
@@ -97,6 +97,10 @@ impl Refuse for ChangeWalletsError {
             Self::BelongsToAnother => {
                 OAuthError::new(Code::Conflict, "the other wallet belongs to another user")
             }
+            Self::TooMany { most } => OAuthError::new(
+                Code::Conflict,
+                format!("this user has as many wallets as a user may have ({most}): unlink one first"),
+            ),
             Self::NotTheirs => OAuthError::new(Code::Conflict, "the other wallet is not one of this user's"),
             Self::LastWallet => OAuthError::new(Code::Conflict, "the last wallet cannot be unlinked"),
             Self::Verifier(_) => unavailable(),

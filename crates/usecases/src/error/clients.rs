@@ -1,4 +1,4 @@
-//! What callers are told when a client cannot be found, authenticated, registered or changed.
+//! What callers learn when a client cannot be found, authenticated, registered or changed.
 
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::client_auth::ClientRejected;
@@ -19,10 +19,10 @@ impl Refuse for AuthenticateClientError {
             Self::Rejected { why: ClientRejected::SecretMissing, .. } => {
                 OAuthError::new(Code::IncompleteForm, "client_secret is missing")
             }
-            Self::Rejected { told: Some(told), .. } => {
-                OAuthError::new(Code::InvalidClient, format!("client authentication failed: {told}"))
+            Self::Rejected { shown: Some(shown), .. } => {
+                OAuthError::new(Code::InvalidClient, format!("client authentication failed: {shown}"))
             }
-            Self::Rejected { told: None, .. } => OAuthError::new(Code::InvalidClient, CLIENT_NOT_BELIEVED),
+            Self::Rejected { shown: None, .. } => OAuthError::new(Code::InvalidClient, CLIENT_NOT_BELIEVED),
             Self::Store(error) => error.refusal(),
         }
     }
@@ -43,7 +43,7 @@ impl Refuse for RegisterClientError {
         match self {
             Self::Rejected(rejected) => rejected_metadata(rejected),
             Self::Store(error) => error.refusal(),
-            Self::IdTaken => server_error(),
+            Self::IdTaken | Self::MadeBefore => server_error(),
         }
     }
 }
@@ -86,6 +86,7 @@ fn rejected_metadata(rejected: &RegistrationRejected) -> OAuthError {
         }
         RegistrationRejected::Name(_)
         | RegistrationRejected::Keys(_)
+        | RegistrationRejected::Scope { .. }
         | RegistrationRejected::Field { .. } => Code::InvalidClientMetadata,
     };
     OAuthError::new(code, rejected.to_string())

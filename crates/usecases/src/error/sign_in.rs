@@ -1,5 +1,4 @@
-//! What callers are told when something fails between an authorization request and its answer, or at
-//! sign-out.
+//! What callers learn when something fails between an authorization request and its answer, or at sign-out.
 
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};

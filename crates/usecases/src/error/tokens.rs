@@ -1,4 +1,4 @@
-//! What callers are told when a request for or about tokens fails.
+//! What callers learn when a request for or about tokens fails.
 
 use countersign_domain::authorization::unknown_client;
 use countersign_domain::code::CodeRejected;
@@ -31,9 +31,9 @@ const REFRESH_TOKEN_INVALID: &str = "refresh token is not valid: it is unknown h
 /// What everyone hears where no tokens are made any more, whatever led to them.
 const NO_TOKENS: &str = "grant is not valid any more: begin a new sign-in";
 
-/// What whoever may know it hears of a code.
-const fn text_of_code(told: CodeRejected) -> &'static str {
-    match told {
+/// What a caller who may know it learns about a code.
+const fn text_of_code(shown: CodeRejected) -> &'static str {
+    match shown {
         CodeRejected::Malformed => {
             "code does not look like a code of this server: send all of it, decoded once from the redirect URI's query"
         }
@@ -74,9 +74,9 @@ const fn text_of_code(told: CodeRejected) -> &'static str {
     }
 }
 
-/// What whoever may know it hears of a refresh token.
-const fn text_of_refresh_token(told: RefreshRejected) -> &'static str {
-    match told {
+/// What a caller who may know it learns about a refresh token.
+const fn text_of_refresh_token(shown: RefreshRejected) -> &'static str {
+    match shown {
         RefreshRejected::OtherToken => {
             "this is an access token or an ID token: send the refresh_token of the token response"
         }
@@ -172,8 +172,8 @@ impl Refuse for ExchangeCodeError {
         match self {
             Self::Client(error) => error.refusal(),
             Self::GrantTypeNotAllowed => grant_type_not_allowed(),
-            Self::Rejected { why, told } => {
-                OAuthError::new(Code::InvalidGrant, told.map_or(CODE_INVALID, text_of_code))
+            Self::Rejected { why, shown } => {
+                OAuthError::new(Code::InvalidGrant, shown.map_or(CODE_INVALID, text_of_code))
                     .logged_as(log_of_code(*why))
             }
             Self::Resource(error) => error.clone(),
@@ -190,7 +190,7 @@ impl Refuse for ExchangeDeviceCodeError {
             Self::Client(error) => error.refusal(),
             Self::GrantTypeNotAllowed => grant_type_not_allowed(),
             Self::Rejected(DeviceRejected::Pending) => {
-                OAuthError::new(Code::AuthorizationPending, "nobody has answered the device yet")
+                OAuthError::new(Code::AuthorizationPending, "no one has answered the device yet")
             }
             Self::Rejected(DeviceRejected::Denied) => {
                 OAuthError::new(Code::DeviceDenied, "the person denied the request")
@@ -274,10 +274,11 @@ impl Refuse for RefreshTokensError {
                 Code::InvalidScope,
                 "scope goes beyond what was granted: ask for less, or begin a new sign-in",
             ),
-            Self::Rejected { why, told } => {
-                OAuthError::new(Code::InvalidGrant, told.map_or(REFRESH_TOKEN_INVALID, text_of_refresh_token))
-                    .logged_as(log_of_refresh_token(*why))
-            }
+            Self::Rejected { why, shown } => OAuthError::new(
+                Code::InvalidGrant,
+                shown.map_or(REFRESH_TOKEN_INVALID, text_of_refresh_token),
+            )
+            .logged_as(log_of_refresh_token(*why)),
             Self::Contended => unavailable(),
             Self::Resource(error) => error.clone(),
             Self::Key(error) => error.refusal(),

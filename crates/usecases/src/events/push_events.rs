@@ -302,7 +302,7 @@ async fn delayed_items(
 ) -> Result<Vec<Item>, StoreError> {
     let mut items = Vec::new();
     for delayed in &push.delayed {
-        // Two, because rows at positions before the first are told of as one.
+        // Two, because rows at positions before the first are reported as one.
         let found = context.storage.sealed_events(delayed.position.saturating_sub(1), 2).await?;
         match found.into_iter().find(|at| at.position() == delayed.position) {
             Some(at) => items.extend(item(at, Some(*delayed))),
@@ -312,7 +312,7 @@ async fn delayed_items(
     Ok(items)
 }
 
-/// A row that is no event cannot be pushed.
+/// A row that is not an event cannot be pushed.
 fn item(at: EventAt, delayed: Option<DelayedEvent>) -> Option<Item> {
     match at {
         EventAt::Event(sealed) => Some(Item { position: sealed.position, event: sealed.event, delayed }),
@@ -323,7 +323,7 @@ fn item(at: EventAt, delayed: Option<DelayedEvent>) -> Option<Item> {
     }
 }
 
-/// Whom an event is about. The events about one subject are pushed in their order.
+/// The person an event is about. The events about one subject are pushed in their order.
 fn subject(event: &Event) -> String {
     let person = event.person.map(|person| format!("person {person}"));
     let wallet = || event.wallet.as_ref().map(WalletAccount::caip10);

@@ -4,26 +4,26 @@
 use std::collections::BTreeMap;
 
 use countersign_domain::checkpoint::{
-    Checkpoint, Digest256, MAX_EVENTS, Salt, SealedEvent, SignedCheckpoint, merkle_root,
+    Checkpoint, CheckpointClaims, Digest256, MAX_EVENTS, Salt, SealedEvent, SignedCheckpoint, merkle_root,
 };
 use countersign_domain::event::{Event, EventKind};
-use countersign_ports::{DayCount, EntropyExt, SealEvents, Sealed, SignerError, StoreError};
-use time::{Date, UtcOffset};
+use countersign_ports::{DayCount, EntropyExt, SealEvents, Sealed};
+use time::{Date, Duration, OffsetDateTime, UtcOffset};
 
+use super::authenticate::authentic_last;
+use super::seal_error::SealError;
 use crate::Context;
 
 /// The number of the first checkpoint.
-pub(super) const FIRST: u64 = 1;
+pub const FIRST: u64 = 1;
 
-/// Why events were not sealed. They stay fresh.
-#[derive(Debug, thiserror::Error)]
-pub enum SealError {
-    /// The checkpoint could not be signed.
-    #[error("checkpoint could not be signed")]
-    Signer(#[from] SignerError),
-    /// The events could not be read or stored.
-    #[error("events could not be read or sealed")]
-    Store(#[from] StoreError),
+/// Which events are kept from a checkpoint on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    /// The number of the first checkpoint whose events are kept.
+    pub(super) from: u64,
+    /// For which retention this is more than the checkpoint before says.
+    pub(super) retention: Option<Duration>,
 }
 
 /// What a round of sealing did.
@@ -35,28 +35,30 @@ pub struct SealedRound {
     pub more: bool,
 }
 
-/// Seals the oldest fresh events in one checkpoint, if there are any. Replicas that do it at once do no harm: one
-/// of them is told that it was too late.
+/// Seals the oldest fresh events in one checkpoint, if there are any. Replicas can do it at the same time:
+/// one of them learns that it was too late.
 pub async fn seal_events(context: &Context) -> Result<SealedRound, SealError> {
     let fresh = context.storage.fresh_events(MAX_EVENTS).await?;
     if fresh.is_empty() {
         return Ok(SealedRound::default());
     }
-    let last = context.storage.last_checkpoint().await?;
-    let kept_from = last.as_ref().map_or(FIRST, |last| last.checkpoint.kept_from);
+    let last = authentic_last(context).await?;
+    let from = last.as_ref().map_or(FIRST, |last| last.checkpoint.kept_from);
+    let kept = Kept { from, retention: None };
     let is_full = fresh.len() >= usize::try_from(MAX_EVENTS).unwrap_or(usize::MAX);
-    match seal(context, last.as_ref(), fresh, kept_from).await? {
+    match seal(context, context.clock.now(), last.as_ref(), fresh, kept).await? {
         Some(signed) => Ok(SealedRound { events: signed.checkpoint.events, more: is_full }),
         None => Ok(SealedRound { events: 0, more: true }),
     }
 }
 
-/// Seals these events after the last checkpoint. `None` if something changed in the meantime.
+/// Seals these events after the last checkpoint, which is authentic. `None` if something changed in the meantime.
 pub(super) async fn seal(
     context: &Context,
+    now: OffsetDateTime,
     last: Option<&SignedCheckpoint>,
     fresh: Vec<Event>,
-    kept_from: u64,
+    kept: Kept,
 ) -> Result<Option<SignedCheckpoint>, SealError> {
     let first = last.map_or(FIRST, |last| last.checkpoint.next());
     let counts = count(&fresh);
@@ -68,18 +70,22 @@ pub(super) async fn seal(
     let checkpoint = Checkpoint {
         number: last.map_or(FIRST, |last| last.checkpoint.number.saturating_add(1)),
         // As whole seconds, because that is what is signed.
-        sealed_at: context.clock.now().truncate_to_second(),
+        sealed_at: now.truncate_to_second(),
         first,
         events: u32::try_from(events.len()).unwrap_or(u32::MAX),
         root: merkle_root(&leaves),
         previous: last.map_or(Digest256::NOTHING, SignedCheckpoint::hash),
-        kept_from,
+        kept_from: kept.from,
     };
-    let jws = context.signer.sign_checkpoint(&checkpoint).await?;
+    let claims = CheckpointClaims { retention: kept.retention, ..CheckpointClaims::of(checkpoint.clone()) };
+    let jws = context.signer.sign_checkpoint(&claims, last, &context.keys.record).await?;
     let signed = SignedCheckpoint { checkpoint, jws };
     let command = SealEvents { checkpoint: signed.clone(), events, counts };
     Ok(match context.storage.seal_events(command).await? {
-        Sealed::Sealed => Some(signed),
+        Sealed::Sealed => {
+            context.record.remember(&signed);
+            Some(signed)
+        }
         Sealed::Stale => None,
     })
 }

@@ -25,16 +25,16 @@ use crate::steps::hints::read_hints;
 use crate::steps::login::{Browser, find_login};
 use crate::steps::token_access::nothing_is_left;
 
-/// Why an authorization does not begin. The variants say who is told: the person or the client.
+/// Why an authorization does not begin. The variants say who learns of it: the person or the client.
 #[derive(Debug, thiserror::Error)]
 pub enum BeginAuthorizationError {
-    /// The client or the redirect URI may be wrong: the person is told, and nothing is redirected.
+    /// The client or the redirect URI may be wrong: the person sees the error, and nothing is redirected.
     #[error("authorization request cannot be answered by a redirect")]
     ShowPage(#[source] OAuthError),
     /// The same, because the document that should describe the client is refused.
     #[error("document of a client is refused")]
     Document(#[source] DocumentRejected),
-    /// Everything else: the client is told.
+    /// Everything else: the client gets the error.
     #[error("authorization request is refused")]
     Redirect {
         /// The answer, with `error`, `error_description`, `state` and `iss`.
@@ -55,7 +55,7 @@ pub enum BeginAuthorizationError {
 pub enum Way {
     /// By itself, because the client is registered here.
     AtOnce,
-    /// By a link that the person sees and follows. Nobody at this server knows the client, so a redirect
+    /// By a link that the person sees and follows. No one at this server knows the client, so a redirect
     /// would let anyone send people anywhere from our address (RFC 9700 section 4.11.2).
     ByLink,
 }
@@ -184,8 +184,8 @@ pub(crate) async fn judge(
     }
 }
 
-/// Takes the pushed parameters that a `request_uri` of ours stands for. They replace all others (RFC 9101
-/// section 6.3).
+/// Takes the pushed parameters behind a `request_uri` of ours. They replace all others (RFC 9101 section
+/// 6.3).
 async fn take_pushed(
     context: &Context,
     now: OffsetDateTime,
@@ -208,8 +208,8 @@ async fn take_pushed(
     }
 }
 
-/// Refuses a request that was found valid but cannot be kept. The client is told; if no client asks, the
-/// person is.
+/// Refuses a request that was found valid but cannot be kept. The client gets the error; if no client asks,
+/// the person does.
 pub fn refuse(
     context: &Context,
     pending: &PendingAuthorization,

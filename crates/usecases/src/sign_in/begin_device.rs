@@ -59,7 +59,7 @@ pub enum BeginDeviceError {
     Store(#[from] StoreError),
 }
 
-/// Makes a device wait until somebody types its code.
+/// Makes a device wait until a person types its code.
 pub async fn begin_device(context: &Context, asks: DeviceAsks) -> Result<DeviceWaits, BeginDeviceError> {
     let now = context.clock.now();
     let client = authenticate_client(context, &asks.credentials).await?;

@@ -1,16 +1,21 @@
 //! A person presents a signed challenge: one guarded write uses it up and stores the user, the grant and the
 //! code. It stores a session too, if the browser is to remember the sign-in.
 
+use std::sync::Arc;
+
 use countersign_domain::authorization;
 use countersign_domain::challenge::ChallengeRejected;
+use countersign_domain::client::Client;
 use countersign_domain::email::{EmailAddress, EmailRejected};
 use countersign_domain::event::{Details, EventKind};
 use countersign_domain::grant::RevocationReason;
-use countersign_domain::id::{SessionId, UserId};
+use countersign_domain::id::{GrantId, SessionId, UserId};
 use countersign_domain::id_token::SignedText;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
+use countersign_domain::wallet_name::WalletName;
 use countersign_ports::{
     CompleteLogin, EndSession, EntropyExt, LoginCompleted, OpenSession, SessionOpened, StoreError, Verdict,
     VerifierError,
@@ -75,7 +80,7 @@ pub struct SignedIn {
     pub link: Option<ConfirmationLink>,
 }
 
-/// Why nobody is signed in.
+/// Why no one is signed in.
 #[derive(Debug, thiserror::Error)]
 pub enum CompleteLoginError {
     /// The text is not an e-mail address.
@@ -107,8 +112,8 @@ pub enum CompleteLoginError {
     Store(#[from] StoreError),
 }
 
-/// Completes a login. Nothing is stored of somebody who is not let in, and the challenge stays valid. An invalid
-/// signature is counted in `pending`; the challenge stays valid for a few more.
+/// Completes a login. Nothing is stored about a person who is turned away, and the challenge stays valid. An
+/// invalid signature is counted in `pending`; the challenge stays valid for a few more.
 pub async fn complete_login(
     context: &Context,
     cause: &Cause,
@@ -122,119 +127,169 @@ pub async fn complete_login(
     let (issued, account) =
         find_issued(context, pending, name, &signed.challenge).ok_or(ChallengeRejected::Unknown)?;
     issued.admit(now)?;
-    let (id, forget_after, kind) = (issued.id, issued.expires_at, issued.kind);
     if let Some(access) = pending.access() {
         find_pending(context, access).await?;
     }
     let answered = answered_for(context, now, pending).await?.ok_or(ChallengeRejected::Expired)?;
-    let proof = WalletProof { account, kind, text: signed.challenge, signature: signed.signature };
+    let proof =
+        WalletProof { account, kind: issued.kind, text: signed.challenge, signature: signed.signature };
     let account = match context.wallets.verify(&proof).await? {
         Verdict::Valid(account) => account,
         Verdict::Invalid(reason) => {
-            pending.count_failure(id);
+            pending.count_failure(issued.id);
             return Err(CompleteLoginError::Signature(reason));
         }
     };
-    // Read again: whoever is asked to sign may take minutes, and the rule that counts is the one of now.
+    // Read again: the person may take minutes to sign, and the current rule counts.
     let client = match pending.access() {
         Some(access) => Some(find_pending(context, access).await?),
         None => None,
     };
-    let refused = |account: WalletAccount, why: KeptOut| {
-        let not_admitted = NotAdmitted::of(client.as_deref(), account, why);
-        CompleteLoginError::NotAdmitted(Box::new(not_admitted))
-    };
-    if let Some(why) = kept_out(context, client.as_deref(), &account).await? {
-        return Err(refused(account, why));
-    }
-    let (family, wallet) = (account.family.clone(), account.shortened());
-    let address = cause.logged_address.map(tracing::field::display);
-    let named = claimed(wishes.wallet_name.as_deref()).map(|name| (account.clone(), name));
+    let (id, forget_after) = (issued.id, issued.expires_at);
+    let named = claimed(wishes.wallet_name.as_deref());
     let new_user = UserId::random(context.entropy.bytes());
-    let lifetimes = &context.policy.lifetimes;
-    let recipient = match answered {
-        Answered::Grant(recipient) => recipient,
-        Answered::Session { page } => {
-            // The account page needs a session, even if other sign-ins are not remembered.
-            let lifetime = lifetimes.login_session.max(Lifetimes::RECENT);
-            let (session, remembered) = new_session(context, now, wishes.browser, lifetime).await?;
-            let opened = session.id;
-            let event = context.event(now, cause, EventKind::SignIn, |event| {
-                event.wallet = Some(account.clone());
-                event.details = Details::default().text("way", "account").flag("session", true);
-            });
-            let command =
-                OpenSession { id, account: account.clone(), new_user, session, now, forget_after, event };
-            return match context.storage.open_session(command).await? {
-                SessionOpened::Opened { user } => {
-                    if let Some(why) = kept_out_since(context, &account).await? {
-                        forget_session(context, cause, now, (user, opened)).await?;
-                        return Err(refused(account, why));
-                    }
-                    tracing::info!(user.id = %user, wallet, address, "signed in to the account page");
-                    if let Some((wallet, name)) = named.filter(|_| user == new_user) {
-                        name_new_wallet(context, user, wallet, name).await;
-                    }
-                    let to = ClientAnswer::page(page.clone());
-                    Ok(SignedIn { to, family, remembered: Some(remembered), link: None })
-                }
-                SessionOpened::ChallengeSpent => Err(CompleteLoginError::ChallengeSpent),
-            };
-        }
-    };
-    let (session, remembered) = if wishes.remember && lifetimes.login_session.is_positive() {
-        let made = new_session(context, now, wishes.browser, lifetimes.login_session).await?;
-        (Some(made.0), Some(made.1))
-    } else {
-        (None, None)
-    };
-    let Some(share) = share_of(context, &recipient.access().scope, &account).await? else {
-        let Recipient::Client(request) = recipient else { return Err(CompleteLoginError::ScopesWithheld) };
-        let to = answer::with_error(&context.policy, request, &nothing_is_left());
-        return Ok(SignedIn { to, family, remembered: None, link: None });
-    };
-    let signed = SignedText { text: proof.text, signature: proof.signature };
-    let signer = Signer { id, account: account.clone(), new_user, signed: Some(signed) };
-    if let Some(client) = &client {
-        store_pending(context, pending, client, true).await?;
+    let signing = Signing { context, cause, now, id, forget_after, account, named, new_user, client };
+    if let Some(why) = kept_out(context, signing.client.as_deref(), &signing.account).await? {
+        return Err(signing.refused(why));
     }
-    let NewGrant { login, to } = new_grant(context, now, &recipient, signer, now + lifetimes.challenge);
-    let opened = session.as_ref().map(|session| session.id);
-    let at_client = recipient.access().client;
-    let event = context.event(now, cause, EventKind::SignIn, |event| {
-        event.wallet = Some(account.clone());
-        event.client = Some(at_client);
-        let details = Details::default().text("way", recipient.way()).text("grant", id);
-        event.details = details.flag("session", session.is_some());
-    });
-    let login = CompleteLogin { scope: share.granted, withheld: share.withheld, session, event, ..login };
-    let user = match context.storage.complete_login(login).await? {
-        LoginCompleted::CodeIssued { user } => user,
-        LoginCompleted::ChallengeSpent => return Err(CompleteLoginError::ChallengeSpent),
-    };
-    let grant = EndingGrant { id, client: at_client, user: Some(user) };
-    if let Some(why) = kept_out_since(context, &account).await? {
-        take_back(context, cause, now, grant).await?;
-        if let Some(opened) = opened {
+    match answered {
+        Answered::Session { page } => signing.open_account_page(page, wishes.browser).await,
+        Answered::Grant(recipient) => {
+            let signed = SignedText { text: proof.text, signature: proof.signature };
+            signing.give_grant(pending, recipient, signed, wishes, email).await
+        }
+    }
+}
+
+/// A sign-in with a wallet that signed.
+struct Signing<'a> {
+    context: &'a Context,
+    cause: &'a Cause,
+    now: OffsetDateTime,
+    /// The challenge, which the sign-in uses up, and until when that must be known.
+    id: GrantId,
+    forget_after: OffsetDateTime,
+    /// The wallet.
+    account: WalletAccount,
+    /// The name of its software, if the page knows one.
+    named: Option<WalletName>,
+    /// The user, if the wallet belongs to no one yet.
+    new_user: UserId,
+    /// The client, unless the person goes to the account page.
+    client: Option<Arc<Client>>,
+}
+
+impl Signing<'_> {
+    fn refused(self, why: KeptOut) -> CompleteLoginError {
+        let not_admitted = NotAdmitted::of(self.client.as_deref(), self.account, why);
+        CompleteLoginError::NotAdmitted(Box::new(not_admitted))
+    }
+
+    /// Names the wallet if it has just come to its user.
+    async fn name_wallet(&mut self, user: UserId) {
+        if let Some(name) = self.named.take().filter(|_| user == self.new_user) {
+            name_new_wallet(self.context, user, self.account.clone(), name).await;
+        }
+    }
+
+    /// Opens a session for our account page.
+    async fn open_account_page(
+        mut self,
+        page: &RedirectUri,
+        browser: Browser,
+    ) -> Result<SignedIn, CompleteLoginError> {
+        let Self { context, cause, now, id, forget_after, new_user, .. } = self;
+        // The account page needs a session, even if other sign-ins are not remembered.
+        let lifetime = context.policy.lifetimes.login_session.max(Lifetimes::RECENT);
+        let (session, remembered) = new_session(context, now, browser, lifetime).await?;
+        let opened = session.id;
+        let account = self.account.clone();
+        let event = context.event(now, cause, EventKind::SignIn, |event| {
+            event.wallet = Some(account.clone());
+            event.details = Details::default().text("way", "account").flag("session", true);
+        });
+        let command = OpenSession { id, account, new_user, session, now, forget_after, event };
+        let user = match context.storage.open_session(command).await? {
+            SessionOpened::Opened { user } => user,
+            SessionOpened::ChallengeSpent => return Err(CompleteLoginError::ChallengeSpent),
+        };
+        if let Some(why) = kept_out_since(context, &self.account).await? {
             forget_session(context, cause, now, (user, opened)).await?;
+            return Err(self.refused(why));
         }
-        return Err(refused(account, why));
+        let (wallet, address) = (self.account.shortened(), cause.logged_address.map(tracing::field::display));
+        tracing::info!(user.id = %user, wallet, address, "signed in to the account page");
+        self.name_wallet(user).await;
+        let to = ClientAnswer::page(page.clone());
+        Ok(SignedIn { to, family: self.account.family, remembered: Some(remembered), link: None })
     }
-    if let Some((wallet, name)) = named.filter(|_| user == new_user) {
-        name_new_wallet(context, user, wallet, name).await;
+
+    /// Gives a grant to the party that asked for the sign-in: the client of a request, or a device.
+    async fn give_grant(
+        mut self,
+        pending: &PendingAuthorization,
+        recipient: Recipient<'_>,
+        signed: SignedText,
+        wishes: LoginWishes,
+        email: Option<EmailAddress>,
+    ) -> Result<SignedIn, CompleteLoginError> {
+        let Self { context, cause, now, id, new_user, .. } = self;
+        let lifetimes = &context.policy.lifetimes;
+        let (session, remembered) = if wishes.remember && lifetimes.login_session.is_positive() {
+            let made = new_session(context, now, wishes.browser, lifetimes.login_session).await?;
+            (Some(made.0), Some(made.1))
+        } else {
+            (None, None)
+        };
+        let Some(share) = share_of(context, &recipient.access().scope, &self.account).await? else {
+            let Recipient::Client(request) = recipient else {
+                return Err(CompleteLoginError::ScopesWithheld);
+            };
+            let to = answer::with_error(&context.policy, request, &nothing_is_left());
+            return Ok(SignedIn { to, family: self.account.family, remembered: None, link: None });
+        };
+        let signer = Signer { id, account: self.account.clone(), new_user, signed: Some(signed) };
+        if let Some(client) = &self.client {
+            store_pending(context, pending, client, true).await?;
+        }
+        let NewGrant { login, to } = new_grant(context, now, &recipient, signer, now + lifetimes.challenge);
+        let opened = session.as_ref().map(|session| session.id);
+        let at_client = recipient.access().client;
+        let event = context.event(now, cause, EventKind::SignIn, |event| {
+            event.wallet = Some(self.account.clone());
+            event.client = Some(at_client);
+            let details = Details::default().text("way", recipient.way()).text("grant", id);
+            event.details = details.flag("session", session.is_some());
+        });
+        let login = CompleteLogin { scope: share.granted, withheld: share.withheld, session, event, ..login };
+        let user = match context.storage.complete_login(login).await? {
+            LoginCompleted::CodeIssued { user } => user,
+            LoginCompleted::ChallengeSpent => return Err(CompleteLoginError::ChallengeSpent),
+        };
+        let grant = EndingGrant { id, client: at_client, user: Some(user) };
+        if let Some(why) = kept_out_since(context, &self.account).await? {
+            take_back(context, cause, now, grant).await?;
+            if let Some(opened) = opened {
+                forget_session(context, cause, now, (user, opened)).await?;
+            }
+            return Err(self.refused(why));
+        }
+        self.name_wallet(user).await;
+        if let Recipient::Client(request) = recipient
+            && !request.accepted.accepts(user)
+        {
+            let reason = RevocationReason::OtherUser;
+            end_grant(context, &cause.by_server(), now, grant, reason).await?;
+            tracing::info!(user.id = %user, client.id = %at_client, reason = reason.name(), "grant revoked");
+            let to = answer::with_error(&context.policy, request, &authorization::other_user());
+            return Ok(SignedIn { to, family: self.account.family, remembered, link: None });
+        }
+        keep_pending(context, recipient.access()).await?;
+        let (wallet, address) = (self.account.shortened(), cause.logged_address.map(tracing::field::display));
+        tracing::info!(user.id = %user, client.id = %at_client, grant.id = %id, wallet, address, "signed in");
+        let link = file_first_email(context, user, email).await;
+        Ok(SignedIn { to, family: self.account.family, remembered, link })
     }
-    if let Recipient::Client(request) = recipient
-        && request.required_user.is_some_and(|required| required != user)
-    {
-        let reason = RevocationReason::OtherUser;
-        end_grant(context, &cause.by_server(), now, grant, reason).await?;
-        tracing::info!(user.id = %user, client.id = %at_client, reason = reason.name(), "grant revoked");
-        let to = answer::with_error(&context.policy, request, &authorization::other_user());
-        return Ok(SignedIn { to, family, remembered, link: None });
-    }
-    keep_pending(context, recipient.access()).await?;
-    tracing::info!(user.id = %user, client.id = %at_client, grant.id = %id, wallet, address, "signed in");
-    Ok(SignedIn { to, family, remembered, link: file_first_email(context, user, email).await })
 }
 
 /// Ends a session whose user was blocked while it was stored.

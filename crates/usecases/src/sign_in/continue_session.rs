@@ -25,7 +25,7 @@ pub enum ContinueSessionError {
     /// The text is not an e-mail address.
     #[error(transparent)]
     Email(#[from] EmailRejected),
-    /// Nobody is signed in, somebody else is, or the sign-in is too old for this request.
+    /// No one is signed in, another user is, or the sign-in is too old for this request.
     #[error("login session is missing, over or too old for the request")]
     SessionEnded,
     /// The user never agreed to all of this at once.
@@ -60,7 +60,7 @@ pub struct Continued {
 /// What the person presses Continue for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ContinueWishes<'a> {
-    /// The account that the page named, if it named one, by CAIP-10. Somebody else may have signed in on this
+    /// The account that the page named, if it named one, by CAIP-10. Another user may have signed in on this
     /// browser since.
     pub account: Option<&'a str>,
     /// An e-mail address, used if the user has none on file.
@@ -80,7 +80,7 @@ pub async fn continue_session(
     let session = session
         .filter(|session| wishes.account.is_none_or(|named| session.account.caip10() == named))
         .ok_or(ContinueSessionError::SessionEnded)?;
-    // As on the account page, a browser that remembers somebody is not enough to put an address on file.
+    // As on the account page, a remembered sign-in is not enough to put an address on file.
     let email = email.filter(|_| is_recent(&session, context.clock.now()));
     let user = session.user;
     let to = grant(context, cause, pending, session).await?;

@@ -1,4 +1,4 @@
-//! A person presses Deny: the client or the device that asked is told.
+//! A person presses Deny: the client or the device that asked gets the answer.
 
 use countersign_domain::error::{OAuthError, OAuthErrorCode};
 use countersign_domain::pending::{PendingAuthorization, Requester};

@@ -8,7 +8,7 @@ use countersign_ports::{DenyDevice, DeviceDenied, StoreError};
 use crate::Context;
 use crate::steps::answer::ClientAnswer;
 
-/// Denies a device. The answer is where the person goes. If somebody has signed before, this changes nothing.
+/// Denies a device. The answer is where the person goes. If a person has signed before, this changes nothing.
 pub async fn deny_device(context: &Context, id: GrantId) -> Result<ClientAnswer, StoreError> {
     let now = context.clock.now();
     let done = context.policy.public_url.join(DEVICE_DONE);

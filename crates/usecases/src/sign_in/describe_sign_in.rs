@@ -1,4 +1,4 @@
-//! What the page tells a person before they sign.
+//! What the page shows a person before they sign.
 
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::client_document::host_of;
@@ -39,17 +39,17 @@ pub struct ClientShown {
     pub policy_uri: Option<String>,
     /// Its terms of service.
     pub tos_uri: Option<String>,
-    /// Did it register itself, so that nobody has vetted it?
+    /// Did it register itself, so that no one has vetted it?
     pub self_registered: bool,
-    /// The host and port of its document, if a document describes it. Whoever runs that host answers for the
-    /// client.
+    /// The host and port of its document, if a document describes it. The operator of that host answers for
+    /// the client.
     pub described_at: Option<String>,
 }
 
 impl From<&Client> for ClientShown {
     fn from(client: &Client) -> Self {
         let Client { metadata, origin, document, .. } = client;
-        // If nobody vetted the client, people are not offered its addresses, neither on the page nor by its
+        // If no one vetted the client, people are not offered its addresses, neither on the page nor by its
         // script. And an older release stored addresses that today's rules refuse.
         let is_vetted = *origin == ClientOrigin::Operator;
         let address = |uri: &Option<String>| uri.clone().filter(|uri| is_vetted && is_web_address(uri));
@@ -67,9 +67,9 @@ impl From<&Client> for ClientShown {
 /// What a person has to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Sign: nobody is signed in here.
+    /// Sign: no one is signed in here.
     Stranger,
-    /// Sign: somebody is signed in, but this request needs a signature of its own.
+    /// Sign: a user is signed in, but this request needs a signature of its own.
     MustSign {
         /// The wallet that they signed in with.
         account: WalletAccount,

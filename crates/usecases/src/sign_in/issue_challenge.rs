@@ -88,7 +88,7 @@ pub fn recall_challenge(
     })
 }
 
-/// Finds the challenge with this text for the account that somebody names, expired or not. If they name no
+/// Finds the challenge with this text for the account that the caller names, expired or not. If they name no
 /// chain, it is the one that the challenge was issued for. Whether the account is a key or a contract was
 /// said at that time.
 pub(crate) fn find_issued<'a>(

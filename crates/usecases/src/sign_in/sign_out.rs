@@ -46,13 +46,13 @@ pub struct SignOutJudged {
 /// What to do about a request.
 #[derive(Debug)]
 pub enum SignOutStep {
-    /// Sign out and go back. The client showed that it means the user who is signed in here, or nobody is
+    /// Sign out and go back. The client showed that it means the user who is signed in here, or no one is
     /// signed in.
     AtOnce,
     /// Ask the person.
     Ask(Box<LoginSession>),
-    /// Tell the person, and send them nowhere. Nobody is signed in here, and anyone may have sent them.
-    Nobody,
+    /// Show it to the person, and send them nowhere. No one is signed in here, and anyone may have sent them.
+    NotSignedIn,
 }
 
 /// A registered address to go back to.
@@ -84,7 +84,7 @@ pub enum SignOutError {
     Store(#[from] StoreError),
 }
 
-/// Judges a request. Without a client the address cannot be checked, so nobody goes back to it.
+/// Judges a request. Without a client the address cannot be checked, so there is no way back to it.
 pub async fn judge_sign_out(
     context: &Context,
     request: &SignOutRequest,
@@ -107,14 +107,14 @@ pub async fn judge_sign_out(
     let session = find_login(context, browser.login.as_ref()).await?;
     let step = match (hint, session) {
         (Some(hint), Some(session)) if hint.subject != session.user => SignOutStep::Ask(Box::new(session)),
-        // Anyone can publish a document and get an ID token for it. So a hint about somebody who is not
-        // signed in here sends nobody anywhere.
+        // Anyone can publish a document and get an ID token for it. So a hint about a person who is not
+        // signed in here redirects no one.
         (Some(_), None) if client.as_ref().is_some_and(|client| client.origin == ClientOrigin::Document) => {
-            SignOutStep::Nobody
+            SignOutStep::NotSignedIn
         }
         (Some(_), _) => SignOutStep::AtOnce,
         (None, Some(session)) => SignOutStep::Ask(Box::new(session)),
-        (None, None) => SignOutStep::Nobody,
+        (None, None) => SignOutStep::NotSignedIn,
     };
     Ok(SignOutJudged { step, client, back })
 }
@@ -147,7 +147,8 @@ fn registered(context: &Context, client: &Client, requested: &str) -> Option<Red
         return None;
     }
     let uris = client.metadata.display.post_logout_redirect_uris.iter();
-    uris.map(|uri| RedirectUri::from_trusted(uri.clone())).find_map(|uri| uri.admitted(requested))
+    uris.map(|uri| RedirectUri::from_trusted(uri.clone()))
+        .find_map(|uri| uri.admitted(requested, client.uri_owner()))
 }
 
 /// Signs out the user who is signed in on this browser, and revokes the grants that were made in the session
@@ -158,7 +159,7 @@ pub async fn sign_out(
     browser: &Browser,
 ) -> Result<Vec<LogoutNotice>, StoreError> {
     let Some(session) = find_login(context, browser.login.as_ref()).await? else { return Ok(Vec::new()) };
-    let told = notices(&*context.storage, session.user, Some(session.id)).await?;
+    let to_notify = notices(&*context.storage, session.user, Some(session.id)).await?;
     let (user, now) = (session.user, context.clock.now());
     let event = context.event(now, cause, EventKind::SignOut, |event| {
         event.details = Details::default().flag("revoked", true);
@@ -166,5 +167,5 @@ pub async fn sign_out(
     let command = SignOut { user, session: session.id, keeps: Scope::OfflineAccess, now, event };
     context.storage.sign_out(command).await?;
     tracing::info!(user.id = %user, "signed out");
-    Ok(told)
+    Ok(to_notify)
 }

@@ -1,5 +1,5 @@
 //! A person asks what they signed: we read the text, find out who wrote it, and check the signature. Nothing
-//! is stored or used up, and nobody is signed in.
+//! is stored or used up, and no one is signed in.
 
 use std::borrow::Cow;
 
@@ -48,8 +48,8 @@ pub struct TextVerified<'a> {
 pub enum Writer {
     /// This server. That says nothing about who asked for it.
     ThisServer,
-    /// Not this server, although the text names it. Somebody changed it or made it up, or the operator has
-    /// changed the secret since.
+    /// Not this server, although the text names it. It was changed or made up, or the operator has changed
+    /// the secret since.
     SomebodyInOurName,
     /// The text is for another site.
     AnotherSite,

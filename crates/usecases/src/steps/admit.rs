@@ -1,13 +1,13 @@
-//! Shared step, and the only owner of the judgement: whom the operator lets in to a client, or to `/account`.
+//! Shared step, and the only owner of the judgement: who can sign in to a client, or to `/account`.
 //!
-//! Each door asks twice. `kept_out` comes before anything is stored, so nothing is stored of somebody who is
-//! not let in. `kept_out_since` comes after the commit. A block may have been stored in between, and if so
-//! either the block's second step ended what was committed, or the door sees the block and ends it itself
-//! ([`Blocks`](crate::context::blocks::Blocks)). Making tokens asks by `groups_of_admitted`, because rules and
-//! groups may have changed since the sign-in.
+//! Each door asks twice. `kept_out` comes before anything is stored, so nothing is stored about a person who
+//! is turned away. `kept_out_since` comes after the commit. A block may have been stored in between, and if
+//! so either the block's second step ended what was committed, or the door sees the block and ends it itself
+//! ([`Blocks`](crate::context::blocks::Blocks)). Making tokens asks by `groups_of_admitted`, because rules
+//! and groups may have changed since the sign-in.
 //!
-//! Nobody outside hears why. The texts, the statuses and the work up to the decision are the same for a block,
-//! for a missing group and for a wallet that nobody knows.
+//! No one outside learns why. The texts, the statuses and the work up to the decision are the same for a
+//! block, for a missing group and for an unknown wallet.
 
 use countersign_domain::admission::{AccessRule, Standing};
 use countersign_domain::client::Client;
@@ -24,7 +24,7 @@ use crate::context::cause::Cause;
 use crate::steps::end_grant::{EndingGrant, end_grant};
 use crate::{Context, Policy};
 
-/// Somebody proved a wallet and is not let in.
+/// A person proved a wallet and is turned away.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("wallet is not admitted")]
 pub struct NotAdmitted {
@@ -36,7 +36,7 @@ pub struct NotAdmitted {
     why: KeptOut,
 }
 
-/// What somebody wanted to get in to.
+/// What the person wanted to sign in to.
 #[derive(Clone, Copy, Debug)]
 enum Door {
     /// A client, in the browser or on a device.
@@ -45,7 +45,7 @@ enum Door {
     Account,
 }
 
-/// Why somebody is kept out. Only the operator's log says it.
+/// Why a person is turned away. Only the operator's log says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeptOut {
     /// The user or the wallet is blocked.
@@ -67,7 +67,7 @@ impl KeptOut {
 }
 
 impl NotAdmitted {
-    /// Somebody is kept out of a client or, without one, of the account page.
+    /// A person is turned away from a client or, without one, from the account page.
     pub(crate) const fn of(client: Option<&Client>, account: WalletAccount, why: KeptOut) -> Self {
         let door = if client.is_some() { Door::Client } else { Door::Account };
         Self { account, door, why }
@@ -80,11 +80,11 @@ impl NotAdmitted {
 
     /// What callers hear of it.
     pub(crate) fn refusal(&self) -> OAuthError {
-        let told = match self.door {
+        let answer = match self.door {
             Door::Client => refused_by_client(),
             Door::Account => refused_by_server(),
         };
-        told.logged_as(self.why.refused_for())
+        answer.logged_as(self.why.refused_for())
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn refused_by_server() -> OAuthError {
 }
 
 /// Why a wallet is kept out of a client or, without one, of the account page; `None` if it is let in. One
-/// read, which is skipped if everyone is let in and nobody is blocked.
+/// read, which is skipped if everyone is let in and no one is blocked.
 ///
 /// A wallet that a session was signed in with is judged like one that signs. If it went to another user in the
 /// meantime, its session has ended, and storage refuses.
@@ -116,7 +116,7 @@ pub(crate) async fn kept_out(
     Ok(judge(rule, &standing))
 }
 
-/// Was the user or the wallet blocked while a door stored what it gives? If nobody is blocked, this costs a
+/// Was the user or the wallet blocked while a door stored what it gives? If no one is blocked, this costs a
 /// look at the clock.
 pub(crate) async fn kept_out_since(
     context: &Context,
@@ -142,9 +142,9 @@ pub(crate) async fn take_back(
     Ok(())
 }
 
-/// The groups of a user for whom tokens are made, or why the client's rule does not let the user in any more.
-/// Blocks are not looked for, because the grants of a blocked user are revoked. The groups are read only if the
-/// rule names groups or the tokens tell them; otherwise there are none.
+/// The groups of a user who gets tokens, or why the client's rule does not let the user in any more. Blocks
+/// are not looked for, because the grants of a blocked user are revoked. The groups are read only if the rule
+/// names groups or the tokens tell them; otherwise there are none.
 pub(crate) async fn groups_of_admitted(
     context: &Context,
     client: &Client,

@@ -31,7 +31,7 @@ pub(crate) async fn choose_resources(
     let rules = context.resource_rules(!requested.is_empty() || names_own_scopes(scope, client)).await?;
     let judged = judge_scope(scope, client, true, rules.catalog())?;
     let requested = requested.iter().map(String::as_str);
-    let (scope, resources) = rules.choose(client, &judged, Naming::of(scope), requested)?;
+    let (scope, resources) = rules.choose(client, &judged, Naming::of(client, scope), requested)?;
     refuse_clients(context, &resources).await?;
     Ok((scope, resources))
 }

@@ -58,8 +58,8 @@ pub(crate) async fn new_session(
 /// Why a person cannot use their account.
 #[derive(Debug, thiserror::Error)]
 pub enum AccountError {
-    /// Nobody is signed in on this browser.
-    #[error("nobody is signed in")]
+    /// No one is signed in on this browser.
+    #[error("no one is signed in")]
     SignedOut,
     /// The last signature is too old for what was asked.
     #[error("sign-in is too old")]

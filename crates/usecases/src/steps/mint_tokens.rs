@@ -50,7 +50,7 @@ pub enum MintError {
     /// The client's rule does not let the user in any more.
     #[error("user is no longer admitted")]
     NotAdmitted,
-    /// The groups that the client would be told do not fit into a token.
+    /// The groups for the client do not fit into a token.
     #[error("groups of the user do not fit into a token")]
     TooManyGroups,
 }
@@ -130,8 +130,8 @@ pub(crate) async fn mint_tokens(
     };
     let id_token = match &grant.holder {
         Holder::Person { user, account } if scope.contains(Scope::OpenId) => {
-            let told = Told { client, grant, user: *user, account, scope: &scope, groups, nonce };
-            Some(id_token(context, now, told, &access_token).await?)
+            let facts = Facts { client, grant, user: *user, account, scope: &scope, groups, nonce };
+            Some(id_token(context, now, facts, &access_token).await?)
         }
         Holder::Person { .. } | Holder::Client => None,
     };
@@ -140,8 +140,8 @@ pub(crate) async fn mint_tokens(
     Ok(Minted { token, answer })
 }
 
-/// What an ID token says: to which client, about whom.
-struct Told<'a> {
+/// What an ID token says: its client and its subject.
+struct Facts<'a> {
     client: &'a Client,
     grant: &'a Grant,
     user: UserId,
@@ -177,14 +177,14 @@ async fn told_groups(
     Ok(Some(groups))
 }
 
-/// Signs the ID token, which tells a client about the sign-in (OpenID Connect Core section 2).
+/// Signs the ID token, which describes the sign-in to a client (OpenID Connect Core section 2).
 async fn id_token(
     context: &Context,
     now: OffsetDateTime,
-    told: Told<'_>,
+    facts: Facts<'_>,
     access_token: &Secret,
 ) -> Result<Secret, MintError> {
-    let Told { client, grant, user, account, scope, groups, nonce } = told;
+    let Facts { client, grant, user, account, scope, groups, nonce } = facts;
     let algorithm = client.id_token_algorithm();
     let claims = IdTokenClaims {
         issuer: context.policy.public_url.as_str().to_owned(),

@@ -8,7 +8,7 @@ use countersign_ports::NameWallet;
 
 use crate::Context;
 
-/// The name that a page says that a wallet has. Nobody proved it, so a text that cannot be a name counts as
+/// The name that a page says that a wallet has. It is not proven, so a text that cannot be a name counts as
 /// none.
 pub(crate) fn claimed(name: Option<&str>) -> Option<WalletName> {
     WalletName::parse(name?).ok()

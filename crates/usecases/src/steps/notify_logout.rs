@@ -1,5 +1,5 @@
-//! A login session ended: the clients that got a grant in it are told, if they registered an address for that
-//! (OpenID Connect Back-Channel Logout).
+//! A login session ended: the clients that got a grant in it are notified, if they registered an address for
+//! that (OpenID Connect Back-Channel Logout).
 
 use countersign_domain::id::{ClientId, SessionId, TokenId, UserId};
 use countersign_domain::id_token::LogoutClaims;
@@ -12,7 +12,7 @@ use crate::{Management, Notifier};
 /// How long a logout token is valid.
 const LIFETIME: Duration = Duration::minutes(2);
 
-/// A client that may have to be told that a session ended.
+/// A client that may have to be notified that a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogoutNotice {
     /// The user whose session it was.
@@ -23,7 +23,7 @@ pub struct LogoutNotice {
     pub client: ClientId,
 }
 
-/// Why a client could not be told. The caller may try again.
+/// Why a client could not be notified. The caller may try again.
 #[derive(Debug, thiserror::Error)]
 pub enum NotifyLogoutError {
     /// The client could not be read.
@@ -40,14 +40,14 @@ pub enum NotifyLogoutError {
     Refused(u16),
 }
 
-/// Tells one client, once. A client that registered no address for it is told nothing.
+/// Notifies one client, once. A client that registered no address for it gets nothing.
 pub async fn notify_logout(notifier: Notifier<'_>, notice: LogoutNotice) -> Result<(), NotifyLogoutError> {
     let Notifier { management: Management { clients, clock, entropy, policy, .. }, signer, fetcher } =
         notifier;
     let Some(client) = clients.find(notice.client).await? else { return Ok(()) };
     let Some(uri) = &client.metadata.backchannel_logout_uri else { return Ok(()) };
     if !is_web_address(uri) {
-        // An older release stored hosts that no DNS has (F-08). Nobody can be told there.
+        // An older release stored hosts that no DNS has (F-08). No notification can reach them.
         return Ok(());
     }
     let now = clock.now();
@@ -63,16 +63,16 @@ pub async fn notify_logout(notifier: Notifier<'_>, notice: LogoutNotice) -> Resu
     let token = signer.sign_logout_token(client.id_token_algorithm(), &claims).await?;
     match fetcher.post_form(uri, &[("logout_token", &token)]).await? {
         200 | 204 => {
-            tracing::info!(user.id = %notice.user, client.id = %notice.client, "client told of sign-out");
+            tracing::info!(user.id = %notice.user, client.id = %notice.client, "client notified of sign-out");
             Ok(())
         }
         status => Err(NotifyLogoutError::Refused(status)),
     }
 }
 
-/// The clients that may have to be told when one or all of a user's sessions end. Callers ask before they end
-/// them.
-pub(crate) async fn notices(
+/// The clients that may have to be notified when one or all of a user's sessions end. Callers ask before they
+/// end them.
+pub async fn notices(
     storage: &dyn DirectStorage,
     user: UserId,
     only: Option<SessionId>,
@@ -82,8 +82,8 @@ pub(crate) async fn notices(
     Ok(ending.map(|found| LogoutNotice { user, session: found.session, client: found.client }).collect())
 }
 
-/// The clients that may have to be told after the operator ended somebody's access.
-pub(crate) fn notices_of(ended: AccessEnded) -> Vec<LogoutNotice> {
+/// The clients that may have to be notified after an operator ended a user's access.
+pub fn notices_of(ended: AccessEnded) -> Vec<LogoutNotice> {
     let clients = ended.clients.into_iter();
     clients.map(|(user, found)| LogoutNotice { user, session: found.session, client: found.client }).collect()
 }

@@ -1,4 +1,4 @@
-//! Shared step: somebody proves that they hold a key (RFC 9449, A-110).
+//! Shared step: a caller proves that they hold a key (RFC 9449, A-110).
 
 use countersign_domain::client::Client;
 use countersign_domain::dpop::{self, DpopRejected, ProvenRequest};

@@ -1,4 +1,4 @@
-//! Somebody names an account: by its address alone, or with its chain.
+//! A caller names an account: with its address alone, or with its chain.
 
 use std::borrow::Cow;
 
@@ -44,7 +44,7 @@ fn or_one_of(chains: &[NamedChain]) -> String {
     if list.is_empty() { String::new() } else { format!(": {}", list.join(", ")) }
 }
 
-/// Finds the one account that somebody means.
+/// Finds the one account that a caller means.
 pub fn recognize_account(
     wallets: &dyn WalletVerifier,
     name: AccountName<'_>,
@@ -74,8 +74,8 @@ pub fn recognize_account(
     }
 }
 
-/// Finds the one account that somebody means, where we must know before anybody signs whether it is a key or
-/// a contract: the texts of a wallet change say so (F-15). An address alone is a key's, which is the same on
+/// Finds the one account that a caller means, where we must know before anyone signs whether it is a key or a
+/// contract: the texts of a wallet change say so (F-15). An address alone is a key's, which is the same on
 /// every chain. A person who names a chain on which we can ask contracts must say which of the two it is.
 pub(crate) fn recognize_account_and_kind(
     wallets: &dyn WalletVerifier,

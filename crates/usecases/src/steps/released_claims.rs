@@ -10,8 +10,8 @@ use countersign_ports::StoreError;
 use crate::Context;
 
 /// Reads the claims that the scopes release. The user's wallets and e-mail address are read only if they are
-/// released. The groups come from the caller: a token tells those that its client was judged by, userinfo those
-/// of now ([`released_groups`]).
+/// released. The groups come from the caller: a token has those that its client was judged by, userinfo the
+/// current ones ([`released_groups`]).
 pub(crate) async fn released_claims(
     context: &Context,
     user: UserId,
@@ -36,8 +36,8 @@ pub(crate) async fn released_claims(
     Ok(UserInfo::release(user, account, scope, wallets.as_deref(), groups, email, &picture))
 }
 
-/// Reads which of a user's groups a client is told now; `None` if the scopes of its token do not release them.
-/// A client that was deleted is told none.
+/// Reads which of a user's groups a client gets now; `None` if the scopes of its token do not release them. A
+/// client that was deleted gets none.
 pub(crate) async fn released_groups(
     context: &Context,
     client: ClientId,

@@ -61,7 +61,7 @@ pub(crate) struct Share {
     pub(crate) withheld: ScopeSet,
 }
 
-/// Divides the scopes that somebody signs for. `None` if nothing is left for them.
+/// Divides the scopes that a person signs for. `None` if nothing is left for them.
 pub(crate) async fn share_of(
     context: &Context,
     scope: &ScopeSet,

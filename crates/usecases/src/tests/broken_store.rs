@@ -1,7 +1,7 @@
 //! C-05: storage fails at each call of each flow. The right error comes out and nothing is half done.
 
 use super::breakable::{break_after, world};
-use super::tokens::programs;
+use super::programs;
 use super::world::PERSON;
 use crate::Refuse;
 use crate::sign_in::complete_login::LoginWishes;

@@ -359,7 +359,9 @@ async fn an_event_that_waits_is_sent_as_it_is_then() {
     push(&world, &mut pusher).await;
     world.outside.received();
     let pseudonym = Pseudonym::new([9; 16]);
-    let deletion = DeleteAccount { user: person(1), now: world.context.clock.now(), pseudonym, event: None };
+    let hiding = world.context.keys.record.hiding(pseudonym);
+    let now = world.context.clock.now();
+    let deletion = DeleteAccount { user: person(1), now, pseudonym, hiding, event: None };
     assert!(world.storage.delete_account(deletion).await.unwrap());
 
     let taken = receive(&world, |_| answer(202, ""));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use countersign_conformance::fakes::{FakeFetcher, FakeReader, FakeSigner, ManualClock, SeededEntropy};
+use countersign_conformance::fixtures;
 use countersign_conformance::memory::MemoryStorage;
 use countersign_domain::admission::{AccessRule, Block, Release};
 use countersign_domain::challenge::TextKey;
@@ -12,6 +13,7 @@ use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::event::Actor;
+use countersign_domain::forgetting::Past;
 use countersign_domain::group::{Group, GroupName};
 use countersign_domain::id::ClientId;
 use countersign_domain::lifetimes::Lifetimes;
@@ -22,32 +24,33 @@ use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{DeclaredResource, OpenTo, ResourceRules};
 use countersign_domain::secret::Secret;
+use countersign_domain::subject::Subject;
 use countersign_domain::user_info::UserInfo;
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
 use countersign_ports::{
-    Blocked, ChangeAccess, ChangeMember, CreateGroup, Member, MemberAdded, PutBlock, RecognizedAccount,
-    Storage, Verdict, VerifierError, WalletVerifier,
+    ChangeAccess, ChangeMember, CreateGroup, MemberAdded, PutBlock, RecognizedAccount, Storage, Verdict,
+    VerifierError, WalletVerifier,
 };
 use time::Duration;
 use url::Url;
 
-use crate::clients::open_resource::open_resources;
-use crate::clients::register_client::register_client;
-use crate::context::blocks::Blocks;
-use crate::context::cause::{Cause, EventPolicy};
-use crate::context::clients::Clients;
-use crate::context::resources::Resources;
-use crate::sign_in::begin_authorization::{Begun, begin_authorization};
-use crate::sign_in::complete_login::{
+use super::usecases::clients::open_resource::open_resources;
+use super::usecases::clients::register_client::register_client;
+use super::usecases::context::blocks::{Blocks, IfBlocked};
+use super::usecases::context::cause::{Cause, EventPolicy};
+use super::usecases::context::clients::Clients;
+use super::usecases::context::resources::Resources;
+use super::usecases::sign_in::begin_authorization::{Begun, begin_authorization};
+use super::usecases::sign_in::complete_login::{
     CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login,
 };
-use crate::sign_in::issue_challenge::issue_challenge;
-use crate::steps::login::Browser;
-use crate::tokens::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
-use crate::tokens::read_user_info::{Presented, ReadUserInfoError, read_user_info};
-use crate::tokens::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
-use crate::tokens::revoke_token::{RevokeToken, RevokeTokenError, revoke_token};
-use crate::{Context, ContextKeys, Policy, TokenAnswer};
+use super::usecases::sign_in::issue_challenge::issue_challenge;
+use super::usecases::steps::login::Browser;
+use super::usecases::tokens::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_code};
+use super::usecases::tokens::read_user_info::{Presented, ReadUserInfoError, read_user_info};
+use super::usecases::tokens::refresh_tokens::{RefreshTokens, RefreshTokensError, refresh_tokens};
+use super::usecases::tokens::revoke_token::{RevokeToken, RevokeTokenError, revoke_token};
+use super::usecases::{Context, ContextKeys, Policy, TokenAnswer};
 
 pub(super) const REDIRECT_URI: &str = "https://photos.example/cb";
 pub(super) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -152,6 +155,7 @@ impl World {
             resources: Resources::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             clients: Clients::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             blocks: Blocks::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
+            record: Arc::default(),
             access: Arc::default(),
             wallets: Arc::new(ToyWallets),
             signer: Arc::new(FakeSigner),
@@ -164,6 +168,7 @@ impl World {
                 texts: TextKey::new([7; 32]),
                 nonces: DpopNonceKey::new([8; 32]),
                 pictures: PictureKey::new([9; 32]),
+                record: countersign_conformance::fixtures::RECORD_KEY,
                 restored_at: None,
             },
             policy: Policy {
@@ -174,12 +179,18 @@ impl World {
                 client_documents: true,
                 synthetic_email: false,
                 assertion_audience: AssertionAudience::default(),
+                wallets_per_user: 20,
                 events: EventPolicy { retention: Some(time::Duration::days(90)), whole_addresses: false },
                 playground: false,
                 desk: None,
             },
         };
         Self { context, storage, clock, outside }
+    }
+
+    /// What a deletion takes now, if all clocks agree and no margin is left.
+    pub(super) fn past(&self) -> Past {
+        fixtures::past(self.context.clock.now())
     }
 
     pub(super) fn advance(&self, duration: Duration) {
@@ -201,7 +212,7 @@ impl World {
     }
 
     /// Puts somebody into a group, which need not be there yet.
-    pub(super) async fn join(&self, group: &str, member: Member) {
+    pub(super) async fn join(&self, group: &str, member: Subject) {
         let (name, now) = (GroupName::parse(group).unwrap(), self.context.clock.now());
         let group = Group { name: name.clone(), title: None, created_at: now };
         self.context.storage.create_group(CreateGroup { group, event: None }).await.unwrap();
@@ -210,9 +221,10 @@ impl World {
     }
 
     /// Blocks a user or a wallet, as the operator does.
-    pub(super) async fn block(&self, who: Blocked) {
+    pub(super) async fn block(&self, who: Subject) {
         let block = Block { at: self.context.clock.now(), reason: Some("spam".to_owned()) };
-        self.context.blocks.block(PutBlock { who, block, event: None }, None).await.unwrap();
+        let command = PutBlock { who, block, event: None };
+        self.context.blocks.block(command, IfBlocked::EndAccess, None).await.unwrap();
     }
 
     pub(super) async fn client(&self) -> TestClient {

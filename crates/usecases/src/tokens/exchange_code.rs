@@ -55,7 +55,7 @@ pub enum ExchangeCodeError {
         #[source]
         why: CodeRejected,
         /// What the client learns, if it learns more than that the code is not valid.
-        told: Option<CodeRejected>,
+        shown: Option<CodeRejected>,
     },
     /// The DPoP proof is missing or not valid.
     #[error(transparent)]
@@ -117,8 +117,8 @@ pub(crate) fn rejected(
     presented: &PresentedCode<'_>,
     why: CodeRejected,
 ) -> ExchangeCodeError {
-    let told = why.told_to(context.policy.listener(client), presented);
-    ExchangeCodeError::Rejected { why, told }
+    let shown = why.told_to(context.policy.listener(client), presented);
+    ExchangeCodeError::Rejected { why, shown }
 }
 
 /// What the client wants of the access token.

@@ -1,5 +1,4 @@
-//! A device asks whether somebody signed for it, and redeems the grant once somebody did (RFC 8628 section
-//! 3.4).
+//! A device asks whether a person signed for it, and redeems the grant once they did (RFC 8628 section 3.4).
 
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::code::{CodeRejected, PresentedCode};
@@ -38,7 +37,7 @@ pub enum ExchangeDeviceCodeError {
     /// The client did not register this grant type.
     #[error("client may not use device codes")]
     GrantTypeNotAllowed,
-    /// The code is not valid, or nobody has answered yet.
+    /// The code is not valid, or no one has answered yet.
     #[error("device code is refused")]
     Rejected(#[from] DeviceRejected),
     /// The grant that answers the device cannot be redeemed.
@@ -73,8 +72,8 @@ pub async fn exchange_device_code(
         redirect_uri: grant.redirect_uri.as_ref().map(RedirectUri::as_str),
         verifier: None,
     };
-    // The device may ask while the login that answers it finds out that the user was just blocked, and before the
-    // login takes its grant back. Nobody else has a code that early.
+    // The device may ask while the login that answers it finds out that the user was just blocked, and before
+    // the login takes its grant back. No one else has a code that early.
     if let Some(account) = grant.holder.account()
         && kept_out_since(context, account).await?.is_some()
     {

@@ -3,7 +3,7 @@
 
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::client_auth::ClientCredentials;
-use countersign_domain::grant::{Holder, Subject};
+use countersign_domain::grant::{Holder, TokenSubject};
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, TokenId};
 use countersign_domain::key_thumbprint::KeyThumbprint;
@@ -16,7 +16,7 @@ use crate::clients::authenticate_client::authenticate_client;
 use crate::steps::released_claims::released_groups;
 use crate::{AuthenticateClientError, Context};
 
-/// What a client is told about a valid token.
+/// What a client learns about a valid token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenFacts {
     /// The scopes of the token.
@@ -27,7 +27,7 @@ pub struct TokenFacts {
     /// The client that the token was issued to, by the id that it uses itself.
     pub client: String,
     /// The user or the client that it is about.
-    pub subject: Subject,
+    pub subject: TokenSubject,
     /// When it was issued.
     pub issued_at: OffsetDateTime,
     /// When it expires.
@@ -40,13 +40,13 @@ pub struct TokenFacts {
     pub key: Option<KeyThumbprint>,
 }
 
-/// Why a client is told nothing at all.
+/// Why a client learns nothing at all.
 #[derive(Debug, thiserror::Error)]
 pub enum IntrospectTokenError {
     /// The client could not be authenticated.
     #[error(transparent)]
     Client(#[from] AuthenticateClientError),
-    /// Everybody knows the id of a public client.
+    /// The id of a public client is no secret.
     #[error("public clients may not introspect")]
     PublicClient,
     /// The token could not be looked up.
@@ -131,7 +131,7 @@ async fn refresh_facts(
     }))
 }
 
-/// The groups that the client of a token is told now. A client's own token tells none.
+/// The groups that the client of a token gets now. A client's own token has none.
 async fn groups_of(
     context: &Context,
     client: ClientId,

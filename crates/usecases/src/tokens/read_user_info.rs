@@ -24,7 +24,7 @@ pub enum Presented {
     },
 }
 
-/// Why the client is told nothing.
+/// Why userinfo returns an error instead of claims.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadUserInfoError {
     /// Not an access token of ours, or it is only for other servers, expired or revoked.
@@ -58,8 +58,8 @@ pub async fn read_user_info(
     if !found.access_hash.admits(access_token) || !found.is_live(now) {
         return Err(ReadUserInfoError::TokenInvalid);
     }
-    // A token for somebody else's API is not valid here, whoever presents it: that API must not use it to
-    // learn about the user (F-09).
+    // A token for another API is not valid here, no matter who presents it: that API must not use it to learn
+    // about the user (F-09).
     let issuer = context.policy.public_url.as_str();
     if !read.audience.iter().any(|audience| audience == issuer) {
         return Err(ReadUserInfoError::TokenInvalid);

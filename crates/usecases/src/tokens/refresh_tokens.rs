@@ -6,7 +6,7 @@ use countersign_domain::grant::RevocationReason;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::TokenId;
 use countersign_domain::refresh::RefreshRejected;
-use countersign_domain::scope::{ScopeRejected, ScopeSet};
+use countersign_domain::scope::{self, ScopeRejected, ScopeSet};
 use countersign_domain::secret::Secret;
 use countersign_ports::{RotateRefresh, Rotated, StoreError};
 use time::OffsetDateTime;
@@ -59,7 +59,7 @@ pub enum RefreshTokensError {
         #[source]
         why: RefreshRejected,
         /// What the client learns, if it learns more than that the token is not valid.
-        told: Option<RefreshRejected>,
+        shown: Option<RefreshRejected>,
     },
     /// Within the grace period, other requests with the same token were faster again and again. Nothing was
     /// used up.
@@ -98,7 +98,7 @@ pub async fn refresh_tokens(
         return Err(RefreshTokensError::GrantTypeNotAllowed);
     }
     let listener = context.policy.listener(&client);
-    let rejected = |why: RefreshRejected| RefreshTokensError::Rejected { why, told: why.told_to(listener) };
+    let rejected = |why: RefreshRejected| RefreshTokensError::Rejected { why, shown: why.told_to(listener) };
     let id = refresh.refresh_token.id().map(TokenId::from_uuid);
     let id = id.ok_or_else(|| rejected(RefreshRejected::of_form(&refresh.refresh_token)))?;
     let lifetimes = &context.policy.lifetimes;
@@ -107,7 +107,7 @@ pub async fn refresh_tokens(
     for _ in 0..ATTEMPTS {
         let snapshot = context.storage.find_refresh(id).await?;
         let snapshot = snapshot.ok_or_else(|| rejected(RefreshRejected::Unknown))?;
-        let asked = refresh.scope.as_deref();
+        let asked = scope::named(refresh.scope.as_deref());
         let scope = asked.map(|text| ScopeSet::parse_within(text, &snapshot.grant.scope)).transpose();
         // A scope that cannot be parsed is refused only after the token was judged, so that reuse is noticed
         // whatever else is wrong.
@@ -161,7 +161,7 @@ pub async fn refresh_tokens(
     Err(RefreshTokensError::Contended)
 }
 
-/// Revokes the grant if the refusal means that somebody else has a copy of the token.
+/// Revokes the grant if the refusal means that another party has a copy of the token.
 async fn refuse(
     context: &Context,
     cause: &impl Fn() -> Cause,

@@ -51,7 +51,7 @@ pub async fn revoke_token(
     let (id, access_hash) = (read.id, SecretHash::of(&revoke.token));
     // What a token says about itself is true if storage has its hash. Otherwise nothing is revoked.
     if read.client == client.wire_id() {
-        // Whose it was is not told: if their account is deleted at the same moment, the event must not name it.
+        // Its user is left out: if their account is deleted at the same moment, the event must not name it.
         let event = context.event(now, cause, EventKind::GrantRevoked, |event| {
             event.client = Some(client.id);
             let details = Details::default().text("reason", RevocationReason::ClientRequest.name());

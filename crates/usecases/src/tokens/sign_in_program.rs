@@ -3,7 +3,7 @@
 //! Between the two calls nothing is stored, neither here nor in a cookie: the server recognizes its own text
 //! ([`ProgramText`], docs/adr/0016-headless-login.md).
 
-use countersign_domain::audience::TokenAccess;
+use countersign_domain::audience::{Signed, TokenAccess};
 use countersign_domain::challenge::{self, ChallengeText, ProgramText, Purpose, ReadText};
 use countersign_domain::client::Client;
 use countersign_domain::client_auth::ClientCredentials;
@@ -51,7 +51,7 @@ pub struct ProgramChallenge<'a> {
 /// Why there is no text.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramChallengeError {
-    /// Nobody registered the client.
+    /// The client is not registered.
     #[error("client is not registered")]
     ClientUnknown,
     /// The client did not register this grant type, or is public.
@@ -226,7 +226,8 @@ pub async fn sign_in_program(
     }
     let names_any = !asked.resources.is_empty() || !says.resources.is_empty() || !says.scope.own().is_empty();
     let rules = context.resource_rules(names_any).await?;
-    let access = TokenAccess::of_program(&rules, &client, &says, &asked.resources)
+    let signed = Signed { resources: &says.resources, scope: &says.scope };
+    let access = TokenAccess::of_signed(&rules, &client, signed, &asked.resources)
         .map_err(SignInProgramError::Resource)?;
     let access = limited(context, rules.catalog(), access, &account).await?;
     let share = share_of(context, &says.scope, &account).await?;
@@ -271,7 +272,7 @@ pub async fn sign_in_program(
     }
 }
 
-/// The grant of a text. Its code is the text itself, which nobody can present as a code. The same text again
+/// The grant of a text. Its code is the text itself, which cannot be presented as a code. The same text again
 /// makes the same command, so a program may repeat a call that failed before the tokens were stored. Only
 /// redeeming it happens once.
 fn login(

@@ -1,21 +1,21 @@
 //! Each replica writes down that it runs, for the overview of the desk, for commands that must not meet a server, and
 //! so that replicas with different settings notice each other.
 
+use countersign_domain::forgetting::Past;
 use countersign_ports::{Replica, StoreError};
 use time::Duration;
 
 use crate::Context;
 
-/// After how long a replica that nobody saw is forgotten.
+/// After how long a replica that has not reported is deleted.
 const FORGOTTEN: Duration = Duration::days(1);
 
 /// A replica that was not seen for longer counts as gone.
 pub const SEEN_WITHIN: Duration = Duration::minutes(1);
 
 /// Writes down that a replica runs, and forgets those that were not seen for a day.
-pub async fn note_replica(context: &Context, replica: Replica) -> Result<(), StoreError> {
-    let forget_before = replica.seen_at.checked_sub(FORGOTTEN).unwrap_or(replica.seen_at);
-    context.storage.note_replica(replica, forget_before).await
+pub async fn note_replica(context: &Context, past: Past, replica: Replica) -> Result<(), StoreError> {
+    context.storage.note_replica(replica, past.kept_for(FORGOTTEN)).await
 }
 
 /// The other replicas that run now.

@@ -1,6 +1,6 @@
-//! The server deletes what nobody can use any more, in small steps.
+//! The server deletes what can no longer be used, in small steps.
 
-use countersign_domain::forgetting::MARGIN;
+use countersign_domain::forgetting::{MARGIN, Past};
 use countersign_ports::{PurgeExpired, Purged, StoreError};
 use time::{Duration, OffsetDateTime};
 
@@ -14,11 +14,9 @@ pub const BATCH: u32 = 100;
 /// How long pushed requests are kept after they expire.
 const PUSHED_MARGIN: Duration = Duration::minutes(5);
 
-/// Takes one step. Old secrets of clients go too: everybody refuses them already, so nobody who remembers
-/// such a client needs to forget it first. The caller goes on while there is more. The time comes as an
-/// argument, because more than one clock decides what is past
-/// ([`judge_clock`](countersign_domain::forgetting::judge_clock)).
-pub async fn purge_expired(context: &Context, before: OffsetDateTime) -> Result<Purged, StoreError> {
+/// Takes one step. Old secrets of clients go too: they are refused already, so no replica that cached such a
+/// client needs to forget it first. The caller goes on while there is more.
+pub async fn purge_expired(context: &Context, before: Past) -> Result<Purged, StoreError> {
     purge_expired_since(context, OffsetDateTime::UNIX_EPOCH, before).await
 }
 
@@ -26,11 +24,11 @@ pub async fn purge_expired(context: &Context, before: OffsetDateTime) -> Result<
 pub async fn purge_expired_since(
     context: &Context,
     since: OffsetDateTime,
-    before: OffsetDateTime,
+    before: Past,
 ) -> Result<Purged, StoreError> {
     // For pushed requests, five minutes after they expire are enough.
-    let of_pushed = |time: OffsetDateTime| time.checked_add(MARGIN - PUSHED_MARGIN).unwrap_or(time);
-    let (pushed_since, pushed_before) = (of_pushed(since), of_pushed(before));
+    let pushed_since = since.checked_add(MARGIN - PUSHED_MARGIN).unwrap_or(since);
+    let pushed_before = before.with_margin(PUSHED_MARGIN);
     context
         .storage
         .purge_expired(PurgeExpired { before, since, pushed_before, pushed_since, limit: BATCH })

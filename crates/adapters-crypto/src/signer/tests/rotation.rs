@@ -77,7 +77,7 @@ async fn a_next_key_is_published_a_day_before_it_signs_and_tokens_of_the_old_one
     let again = make_due_keys(&store, &secret(), &OsEntropy, &(), announced, ROTATION).await.unwrap();
     assert_eq!((made.len(), again.len()), (3, 0));
     let changes = reload(&signer, &store, announced).await;
-    assert!(changes.iter().all(|change| change.state == Some(KeyState::Next)) && changes.len() == 3);
+    assert!(changes.iter().all(|change| change.state == Some(KeyState::Announced)) && changes.len() == 3);
     assert_eq!((kids(&signer).len(), signs_with(&signer).await), (6, old.clone()));
     assert_eq!(signer.active_since(), SigningAlgorithm::ALL.map(|algorithm| (algorithm, NOW)));
 
@@ -89,10 +89,10 @@ async fn a_next_key_is_published_a_day_before_it_signs_and_tokens_of_the_old_one
     assert!(signer.read_id_token(&hint).is_some());
     assert_eq!(id_of(&signer, &token), Some(claims().id));
 
-    forget_old_keys(&store, &(), active + Duration::hours(25)).await.unwrap();
+    forget_old_keys(&store, &(), fixtures::past(active + Duration::hours(25))).await.unwrap();
     assert_eq!(reload(&signer, &store, active + Duration::hours(25)).await, [], "not yet");
     let later = active + Duration::hours(25) + Duration::seconds(1);
-    forget_old_keys(&store, &(), later).await.unwrap();
+    forget_old_keys(&store, &(), fixtures::past(later)).await.unwrap();
     let changes = reload(&signer, &store, later).await;
     assert!(changes.iter().all(|change| change.state.is_none()) && changes.len() == 3);
     assert_eq!((kids(&signer).len(), signer.read_id_token(&hint)), (3, None));

@@ -1,5 +1,5 @@
-//! Signed messages by BIP-137, of 65 bytes: a header that tells the kind of address and which of the possible
-//! keys signed, then r and s.
+//! Signed messages by BIP-137, of 65 bytes: a header with the kind of address and which of the possible keys
+//! signed, then r and s.
 
 use bitcoin::consensus::serialize;
 use bitcoin::hashes::{Hash, sha256d};

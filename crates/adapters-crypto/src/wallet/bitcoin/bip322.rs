@@ -76,7 +76,7 @@ pub(super) fn to_spend(script_pubkey: ScriptBuf, message: &str) -> Transaction {
     Transaction { version: Version(0), lock_time: LockTime::ZERO, input: vec![input], output: vec![output] }
 }
 
-/// The transaction that a simple signature stands for.
+/// The transaction behind a simple signature.
 pub(super) fn to_sign(to_spend: Txid, script_sig: ScriptBuf, witness: Witness) -> Transaction {
     let input =
         TxIn { previous_output: OutPoint::new(to_spend, 0), script_sig, sequence: Sequence::ZERO, witness };

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use bech32::Hrp;
+use countersign_domain::number::whole;
 
 /// The longest HRP that an operator may set. The longest in use have five characters.
 const HRP_LIMIT: usize = 20;
@@ -359,9 +360,7 @@ fn versions(key: &'static str, given: Option<String>) -> Result<Vec<u8>, CoinRej
     let Some(given) = given else {
         return Ok(Vec::new());
     };
-    let read =
-        |number: &str| number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())?;
-    given.split(',').map(read).collect::<Option<Vec<u8>>>().ok_or(CoinRejected::Wrong {
+    given.split(',').map(whole).collect::<Option<Vec<u8>>>().ok_or(CoinRejected::Wrong {
         key,
         wanted: "a number from 0 to 255, or several separated by commas",
         given,

@@ -2,7 +2,7 @@
 //!
 //! There is no script interpreter here. Only cases in which one key decides are supported: P2PKH, P2WPKH,
 //! P2WPKH inside P2SH, P2WSH around `<key> OP_CHECKSIG`, and the key path of P2TR. Everything else, such as
-//! multisig and time locks, is inconclusive in the BIP's terms and signs nobody in (B-037).
+//! multisig and time locks, is inconclusive in the BIP's terms and signs no one in (B-037).
 
 use bitcoin::hashes::Hash;
 use bitcoin::opcodes::all::{OP_CHECKSIG, OP_PUSHBYTES_33};

@@ -20,7 +20,7 @@ impl Address {
         let digits = text.strip_prefix("0x")?;
         let mut bytes = [0; LENGTH];
         hex::decode_to_slice(digits, &mut bytes).ok()?;
-        // Nobody has its key; it stands for "no address" (B-027).
+        // No one has its key; it means "no address" (B-027).
         if bytes == [0; LENGTH] {
             return None;
         }

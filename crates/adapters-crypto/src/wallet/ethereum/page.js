@@ -43,17 +43,17 @@ export function find(add, { utf8, hex }) {
 
   function speakTo(provider) {
     const ask = async (method, params) => provider.request(params ? { method, params } : { method });
-    const told = (addresses) => onItsChain(addresses, () => ask("eth_chainId"));
+    const onChain = (addresses) => onItsChain(addresses, () => ask("eth_chainId"));
     return {
-      connect: () => ask("eth_requestAccounts").then(told),
+      connect: () => ask("eth_requestAccounts").then(onChain),
       sign: (text, { address }) => ask("personal_sign", [hex(utf8(text)), address]),
       changeAccount: () => ask("wallet_requestPermissions", [{ eth_accounts: {} }]).then(() => undefined),
       signs: async ({ address }) => (isContract(await ask("eth_getCode", [address, "latest"])) ? "contract" : "key"),
       explain: async (signature, { address }) => explain(signature, await ask("eth_getCode", [address, "latest"])),
       onAccounts: (changed) => {
         if (typeof provider.on !== "function") return;
-        provider.on("accountsChanged", (addresses) => told(addresses).then(changed));
-        provider.on("chainChanged", () => ask("eth_accounts").then(told).then(changed, () => undefined));
+        provider.on("accountsChanged", (addresses) => onChain(addresses).then(changed));
+        provider.on("chainChanged", () => ask("eth_accounts").then(onChain).then(changed, () => undefined));
       },
     };
   }

@@ -37,7 +37,7 @@ const OUR_TIME: Duration = Duration::from_secs(1);
 const CONNECT: Duration = Duration::from_secs(1);
 /// How many verdicts for sign-ins are asked for at a time, over all chains (B-083).
 const IN_FLIGHT: usize = 10;
-/// How many further verdicts are asked for at a time out of curiosity, when nobody signs in with them.
+/// How many further verdicts are asked for at a time out of curiosity, and not for a sign-in.
 const CURIOUS_IN_FLIGHT: usize = 2;
 /// How long those may wait until their question is asked.
 const CURIOUS_TIME: Duration = Duration::from_millis(500);
@@ -47,11 +47,11 @@ const MAX_ANSWER: u64 = 64 * 1024;
 /// node to run at once.
 const GAS: &str = "0x989680"; // 10,000,000
 
-/// The caller: an address whose key nobody has and that no contract knows. Contracts take a call from the
+/// The caller: an address whose key no one has and that no contract knows. Contracts take a call from the
 /// zero address for a simulation and skip checks, and an address that belongs to someone may own something.
 ///
 /// It is the first twenty bytes of the SHA-256 of `countersign: nobody asks this contract`.
-const NOBODY: [u8; 20] = [
+const CALLER: [u8; 20] = [
     0xa7, 0x4e, 0x36, 0xaf, 0xfa, 0x45, 0x52, 0xc6, 0x55, 0x5d, 0xdf, 0xc8, 0xeb, 0xda, 0x42, 0xbe, 0xbb,
     0x5d, 0x23, 0x08,
 ];
@@ -59,7 +59,7 @@ const NOBODY: [u8; 20] = [
 /// The chains that can be asked.
 #[derive(Debug)]
 pub(super) struct Chains {
-    lines: BTreeMap<u64, Arc<Line>>,
+    lines: BTreeMap<u64, Arc<ChainQueue>>,
     sign_ins: Gate,
     curious: Gate,
 }
@@ -74,7 +74,7 @@ pub(super) enum Asker {
 }
 
 /// The state of one RPC address.
-struct Line {
+struct ChainQueue {
     endpoint: RpcEndpoint,
     agent: Agent,
     breaker: Mutex<Breaker>,
@@ -93,7 +93,8 @@ pub(super) struct NoAnswer {
 
 impl Chains {
     pub(super) fn new(endpoints: Vec<RpcEndpoint>) -> Self {
-        let lines = endpoints.into_iter().map(|endpoint| (endpoint.chain(), Arc::new(Line::new(endpoint))));
+        let lines =
+            endpoints.into_iter().map(|endpoint| (endpoint.chain(), Arc::new(ChainQueue::new(endpoint))));
         Self {
             lines: lines.collect(),
             sign_ins: Gate::apart(IN_FLIGHT, OUR_TIME, ITS_TIME),
@@ -150,7 +151,7 @@ impl RpcEndpoint {
     }
 }
 
-impl Line {
+impl ChainQueue {
     fn new(endpoint: RpcEndpoint) -> Self {
         let agent = countersign_outbound::agent(endpoint.reach(), CONNECT, IN_FLIGHT + CURIOUS_IN_FLIGHT);
         Self { endpoint, agent, breaker: Mutex::default() }
@@ -203,15 +204,15 @@ impl Line {
     }
 }
 
-impl fmt::Debug for Line {
+impl fmt::Debug for ChainQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Line").field("endpoint", &self.endpoint).finish_non_exhaustive()
+        f.debug_struct("ChainQueue").field("endpoint", &self.endpoint).finish_non_exhaustive()
     }
 }
 
 /// The question of one verdict.
 pub(super) struct Conversation<'a> {
-    line: &'a Line,
+    line: &'a ChainQueue,
     deadline: Instant,
 }
 
@@ -220,7 +221,7 @@ impl Conversation<'_> {
     /// latest block and stores nothing. A verdict from another chain does not count (B-046).
     pub(super) fn judge(&self, question: &judge::Question<'_>) -> Result<Option<judge::Verdict>, NoAnswer> {
         let code = question.constructor();
-        let call = json!({ "from": hex_of(&NOBODY), "gas": GAS, "data": hex_of(&code) });
+        let call = json!({ "from": hex_of(&CALLER), "gas": GAS, "data": hex_of(&code) });
         let returned = match self.ask("eth_call", &json!([call, "latest"]))? {
             Answer::Result(result) => protocol::data(&result).ok_or_else(|| self.failure(NO_VERDICT))?,
             Answer::Error { code, message } if protocol::is_the_contracts(code, &message) => return Ok(None),

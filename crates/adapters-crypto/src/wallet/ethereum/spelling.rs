@@ -1,4 +1,5 @@
-//! Decodes the text of a signature: hex, base64 or base64url, told apart by the alphabet and never by trial.
+//! Decodes the text of a signature: hex, base64 or base64url, distinguished by the alphabet and never by
+//! trial.
 
 use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};

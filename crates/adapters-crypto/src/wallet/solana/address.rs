@@ -13,7 +13,7 @@ const LONGEST: usize = 44;
 pub(super) struct Address(VerifyingKey);
 
 impl Address {
-    /// Reads an address. Refuses bytes off the curve, which belong to programs and for which nobody can sign
+    /// Reads an address. Refuses bytes off the curve, which belong to programs and for which no one can sign
     /// (B-044); points of small order, for which everyone can sign (B-033, B-040); and second encodings of a
     /// point (a coordinate not below the modulus), which would be second accounts of one key.
     pub(super) fn parse(text: &str) -> Option<Self> {

@@ -9,7 +9,7 @@
 use countersign_domain::challenge::{ChallengeText, Purpose, TextKey, iso8601};
 use countersign_domain::id::{ClientId, GrantId};
 use countersign_domain::public_url::PublicUrl;
-use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::redirect_uri::{RedirectUri, UriOwner};
 use countersign_domain::scope::ScopeSet;
 use countersign_ports::WalletVerifier;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn issued(public_url: &str) -> String {
         chain_id: &recognized.chain_id,
         signer_kind: None,
         purpose: Purpose::SignIn {
-            redirect_uri: &RedirectUri::parse("https://app.example/callback").unwrap(),
+            redirect_uri: &RedirectUri::parse("https://app.example/callback", UriOwner::Registered).unwrap(),
             client: ClientId::parse("0197a2b4-dd20-7a41-b6f2-90c1e3d5a784").unwrap(),
             scope: &ScopeSet::from_stored("profile email").unwrap(),
             resources: &[],

@@ -25,7 +25,7 @@ impl Address {
         }
         let decoded = bs58::decode(text).with_check(Some(VERSION)).into_vec().ok()?;
         let bytes: [u8; ADDRESS_LENGTH] = decoded.get(1..)?.try_into().ok()?;
-        // Nobody has its key; it stands for "no address" (B-027).
+        // No one has its key; it means "no address" (B-027).
         (bytes != [0; ADDRESS_LENGTH]).then_some(Self(bytes))
     }
 

@@ -52,7 +52,7 @@ async function byRequest(provider) {
   return accounts(await provider.request({ method: "eth_requestAccounts" }));
 }
 
-// The code tells how it went; no answer at all means that the wallet is locked.
+// The code says how it went; no answer at all means that the wallet is locked.
 async function byOldRequest(provider) {
   const { code } = (await provider.request({ method: "tron_requestAccounts" })) || { code: 4100 };
   if (code !== 200) throw Object.assign(new Error("not connected"), { code: code === 4000 ? -32002 : code });

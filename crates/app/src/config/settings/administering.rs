@@ -7,7 +7,7 @@ use countersign_domain::group::GroupName;
 use countersign_http_actix::DeskPlace;
 
 use super::{Preset, Privacy, Setting, Spec};
-use crate::config::desk::AdminName;
+use crate::config::admin_name::AdminName;
 use crate::config::parse;
 
 pub(crate) static ADMIN_LISTEN: Setting<SocketAddr> = Setting {
@@ -43,8 +43,8 @@ pub(crate) static ADMIN_GROUP: Setting<GroupName> = Setting {
     spec: Spec {
         name: "admin_group",
         file_key: None,
-        doc: "A group whose members are operators too (docs/desk.md). The group needs not exist yet. Whoever can \
-              change its members decides who is an operator: the command line, admin keys with `groups:write`, \
+        doc: "A group whose members are operators too (docs/desk.md). The group need not exist yet. Those who can \
+              change its members decide who is an operator: the command line, admin keys with `groups:write`, \
               and the operators.",
         takes: "the name of a group: 1 to 64 of a-z 0-9 _ . : - beginning with a letter",
         preset: Preset::Absent("none"),

@@ -64,8 +64,8 @@ pub(crate) static EVENT_ADDRESSES: Setting<AddressDetail> = Setting {
     spec: Spec {
         name: "event_addresses",
         file_key: None,
-        doc: "How much events tell of the IP addresses of those who sign in: `network` cuts them to the first \
-              24 bits (IPv4) or 48 bits (IPv6), `full` tells all of them. Behind a proxy, set \
+        doc: "How much of the IP addresses of people events record: `network` cuts them to the first 24 bits \
+              (IPv4) or 48 bits (IPv6), `full` records whole addresses. Behind a proxy, set \
               `trusted_proxies` too.",
         takes: "network or full",
         preset: Preset::Text("network"),
@@ -96,7 +96,7 @@ pub(crate) static EVENT_PUSH_SECRET: Setting<Secret> = Setting {
         doc: "What the receiver of events knows this server by: it is sent as `Authorization: Bearer`. There is \
               no flag for the value, only for a file that contains it.",
         takes: "at least 16 characters from letters, digits and -._~+/=",
-        preset: Preset::Absent("none; only the signature tells where events come from"),
+        preset: Preset::Absent("none; only the signature shows where events come from"),
         privacy: Privacy::Secret,
     },
     parse: parse::registration_token,

@@ -149,7 +149,7 @@ fn a_desk_that_nobody_or_everybody_could_use_is_told_of() {
     assert_eq!(warnings(&group().variable("COUNTERSIGN_ADMIN_QUORUM", "2")), Vec::<String>::new());
     let everybody = warnings(&group().variable("COUNTERSIGN_DEFAULT_ACCESS", "groups:staff,operators"));
     assert!(
-        everybody.len() == 1 && everybody[0].contains("whoever you let in by it is an operator too"),
+        everybody.len() == 1 && everybody[0].contains("everyone you add to it is an operator too"),
         "{everybody:?}"
     );
     let unasked = warnings(&start().variable("COUNTERSIGN_ADMINS", &format!("{ANN} contract")));

@@ -1,7 +1,7 @@
 //! How `serve --dev` changes the settings.
 
 use super::*;
-use crate::throw_away::Trial;
+use crate::config::throw_away::Trial;
 
 const URL: &str = "sqlite:///tmp/trial/countersign.db";
 

@@ -54,6 +54,8 @@ fn each_setting_says_what_it_takes() {
         ("SESSION_TTL", "-1", "too small; session_ttl takes seconds, 1 to 86400 (a day)"),
         ("KEY_ROTATION", "172799", "too small; key_rotation takes seconds, 172800 (two days)"),
         ("KEY_ROTATION", "31536001", "too large; key_rotation takes seconds"),
+        ("WALLETS_PER_USER", "0", "too small; wallets_per_user takes a number, 1 to 1000"),
+        ("WALLETS_PER_USER", "1001", "too large; wallets_per_user takes a number, 1 to 1000"),
         ("FORGET_UNUSED_USERS", "86399", "too small; forget_unused_users takes seconds, 86400 (a day)"),
         ("REFRESH_GRACE", "61", "too large; refresh_grace takes seconds, 0 to 60"),
         ("METRICS", "yes", "\"yes\": neither on nor off; metrics takes on or off"),

@@ -139,6 +139,57 @@ fn events_that_nobody_would_get_or_anybody_could_send_are_told_of() {
     let public = near()
         .variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com")
         .variable("COUNTERSIGN_TRUSTED_PROXIES", "10.0.0.1");
-    let unreached = warning(&public);
-    assert!(unreached.contains("so nothing arrives there"), "{unreached}");
+    let mistakes = public.mistakes();
+    assert!(
+        mistakes.concat().contains("only addresses on the public internet are contacted"),
+        "{mistakes:?}"
+    );
+}
+
+#[test]
+fn events_are_pushed_to_no_address_that_is_never_contacted() {
+    let pushed = |public_url: &str, receiver: &str| {
+        start()
+            .variable("COUNTERSIGN_TRUSTED_PROXIES", "10.0.0.1")
+            .variable("COUNTERSIGN_PUBLIC_URL", public_url)
+            .variable("COUNTERSIGN_EVENT_PUSH_SECRET", "a-secret-for-the-receiver")
+            .variable("COUNTERSIGN_EVENT_PUSH_URL", receiver)
+    };
+    let (public, trial) = ("https://auth.example.com", "http://localhost:8080");
+    let here = [
+        "https://127.0.0.1/x",
+        "https://[::1]/x",
+        "https://[::ffff:127.0.0.1]/x",
+        "https://localhost/x",
+        "http://localhost/x",
+        "https://siem.localhost/",
+    ];
+    let never = [
+        "https://10.0.0.1/x",
+        "https://192.168.1.1/",
+        "https://[fd00::1]/x",
+        "https://169.254.169.254/x",
+        "https://0.0.0.0/",
+        "https://[::ffff:10.0.0.1]/x",
+        "https://100.64.0.1/",
+        "https://0x0a000001/",
+        "https://10.1/",
+    ];
+    for receiver in here.into_iter().chain(never) {
+        let mistakes = pushed(public, receiver).mistakes().concat();
+        assert!(
+            mistakes.contains("EVENT_PUSH_URL") && mistakes.contains("public internet"),
+            "{receiver}: {mistakes}"
+        );
+    }
+    for receiver in never {
+        assert!(pushed(trial, receiver).mistakes().concat().contains("public internet"), "{receiver}");
+    }
+    for (public_url, receiver) in here
+        .map(|url| (trial, url))
+        .into_iter()
+        .chain([(public, "https://9.9.9.9/x"), (public, "https://siem.example.com/x")])
+    {
+        assert!(pushed(public_url, receiver).load().is_ok(), "{receiver}");
+    }
 }

@@ -11,7 +11,7 @@ use countersign_domain::device::UserCode;
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::pending::{
-    AccessRequest, ClientRequest, PendingAuthorization, Requester, WaitingDevice,
+    AcceptedUsers, AccessRequest, ClientRequest, PendingAuthorization, Requester, WaitingDevice,
 };
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::redirect_uri::RedirectUri;
@@ -48,7 +48,7 @@ pub(super) struct SealedPending(
     #[serde(default, skip_serializing_if = "Option::is_none")] Option<SealedExtras>,
 );
 
-/// Stands for our account page, where other requests have their client's id.
+/// Names our account page, where other requests have their client's id.
 const ACCOUNT_PAGE: Uuid = Uuid::nil();
 
 /// Values that few requests have: the languages that the client asks for, the time before which no sign-in
@@ -71,8 +71,9 @@ struct SealedRarities {
     resources: Vec<String>,
     #[serde(rename = "k", skip_serializing_if = "Option::is_none")]
     key: Option<String>,
+    /// The users that the client accepts, with spaces between them.
     #[serde(rename = "u", skip_serializing_if = "Option::is_none")]
-    required_user: Option<String>,
+    accepted: Option<String>,
     #[serde(rename = "d", skip_serializing_if = "Option::is_none")]
     device: Option<String>,
     #[serde(rename = "c", skip_serializing_if = "Option::is_none")]
@@ -99,7 +100,7 @@ impl SealedRarities {
             Requester::Client(request) => Self {
                 form_post: request.response_mode == ResponseMode::FormPost,
                 key: request.key.map(|key| key.to_string()),
-                required_user: request.required_user.map(|user| encode(user.as_uuid())),
+                accepted: seal_users(&request.accepted),
                 ..of(&request.access)
             },
             Requester::AccountPage { .. } => Self::default(),
@@ -155,7 +156,7 @@ impl SealedPending {
             extras,
         ) = self;
         let SealedExtras(ui_locales, oldest_sign_in, rarities) = extras.unwrap_or_default();
-        let SealedRarities { form_post, resources, key, required_user, device, document } =
+        let SealedRarities { form_post, resources, key, accepted, device, document } =
             rarities.unwrap_or_default();
         let client = uuid(&client)?;
         let redirect_uri = RedirectUri::from_trusted(redirect_uri);
@@ -176,7 +177,7 @@ impl SealedPending {
                 login_hint,
                 response_mode: if form_post { ResponseMode::FormPost } else { ResponseMode::Query },
                 key: opened(key, KeyThumbprint::parse)?,
-                required_user: opened(required_user, |text| uuid(text).map(UserId::from_uuid))?,
+                accepted: opened(accepted, open_users)?.unwrap_or_default(),
             }),
             Some(id) => Requester::Device(WaitingDevice {
                 id: GrantId::from_uuid(uuid(&id)?),
@@ -197,6 +198,21 @@ impl SealedPending {
             challenges: challenges.into_iter().map(SealedChallenge::open).collect::<Option<_>>()?,
         })
     }
+}
+
+fn seal_users(accepted: &AcceptedUsers) -> Option<String> {
+    match accepted {
+        AcceptedUsers::Anyone => None,
+        AcceptedUsers::OneOf(users) => {
+            let users: Vec<_> = users.iter().map(|user| encode(user.as_uuid())).collect();
+            Some(users.join(" "))
+        }
+    }
+}
+
+fn open_users(sealed: &str) -> Option<AcceptedUsers> {
+    let users = sealed.split(' ').map(|text| uuid(text).map(UserId::from_uuid));
+    Some(AcceptedUsers::OneOf(users.collect::<Option<_>>()?))
 }
 
 /// Reads an optional value. `None` if there is a value, but it cannot be read.

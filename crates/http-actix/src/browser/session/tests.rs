@@ -6,10 +6,10 @@ use countersign_domain::device::UserCode;
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::lifetimes::Lifetimes;
-use countersign_domain::pending::{AccessRequest, ClientRequest, Requester, WaitingDevice};
+use countersign_domain::pending::{AcceptedUsers, AccessRequest, ClientRequest, Requester, WaitingDevice};
 use countersign_domain::pkce::CodeChallenge;
 use countersign_domain::public_url::PublicUrl;
-use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::redirect_uri::{RedirectUri, UriOwner};
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 use time::Duration;
@@ -34,7 +34,9 @@ fn ordinary(number: u8) -> PendingAuthorization {
         chain: None,
         kind: None,
     };
-    let redirect_uri = RedirectUri::parse("https://photos.example.com/oauth/callback/countersign").unwrap();
+    let redirect_uri =
+        RedirectUri::parse("https://photos.example.com/oauth/callback/countersign", UriOwner::Registered)
+            .unwrap();
     let (scope, expires_at) = (ScopeSet::of(&Scope::ALL), NOW + Duration::minutes(30));
     let request = ClientRequest {
         state: Some(URL_SAFE_NO_PAD.encode([number; 32])),
@@ -138,7 +140,7 @@ fn a_cookie_of_the_release_before_opens_as_the_request_of_a_client() {
             login_hint: Some("0xA".to_owned()),
             response_mode: ResponseMode::FormPost,
             key: Some(KeyThumbprint::from_bytes([5; 32])),
-            required_user: Some(UserId::from_uuid(Uuid::from_bytes([6; 16]))),
+            accepted: AcceptedUsers::OneOf(vec![UserId::from_uuid(Uuid::from_bytes([6; 16]))]),
         }),
         ui_locales: Some("de".to_owned()),
         oldest_sign_in: Some(NOW + Duration::minutes(1)),

@@ -11,7 +11,7 @@ use crate::endpoint::description::scheme;
 
 pub(super) const TOO_OLD: Refusal =
     ("access_denied", "this needs a signature that is not older than ten minutes");
-pub(super) const NOT_SIGNED_IN: Refusal = ("access_denied", "nobody is signed in here");
+pub(super) const NOT_SIGNED_IN: Refusal = ("access_denied", "no one is signed in here");
 pub(super) const BACK: &str = "To the account page, which says what was done or asks the person to sign in.";
 
 /// The refusal of a form without a body.

@@ -95,7 +95,7 @@ struct EventContext {
 struct EventAppContext {
     /// None if the app was deleted.
     name: Option<String>,
-    /// Did nobody vet it?
+    /// Is it unvetted?
     unverified: bool,
 }
 

@@ -19,6 +19,7 @@ use crate::page::language::Language;
 use crate::page::moment::Moment;
 use crate::page::name::Name;
 use crate::page::sign_in::ScopeContext;
+use crate::page::uri::ResourceContext;
 use crate::state::AppState;
 
 /// What the page shows besides the account.
@@ -145,7 +146,7 @@ struct AgreementContext {
     /// The scopes of resources, in the operator's words.
     own_scopes: Vec<OwnScopeContext>,
     /// The audiences of its access tokens, besides this server.
-    resources: Vec<String>,
+    resources: Vec<ResourceContext<String>>,
     granted: Moment,
     used: Moment,
 }
@@ -200,16 +201,16 @@ pub(super) fn render(
     let text = |key: String| state.pages.templates.text(language, &key).to_owned();
     let forms = state.forms(request);
     let done = step.done.filter(|done| done.may_leave_the_session());
-    let of = |account: &WalletAccount| {
-        let linked = shown.wallets.iter().find(|linked| is_same(&linked.account, account));
+    let of = |account: &WalletAccount, linked: Option<&LinkedWallet>| {
         let typed = step.wallet_name.filter(|typed| typed.is_for(account));
         WalletContext::of(wallets, account, linked, typed, shown, &forms)
     };
-    let of_theirs: Vec<_> = shown.wallets.iter().map(|linked| of(&linked.account)).collect();
+    let of_theirs: Vec<_> = shown.wallets.iter().map(|linked| of(&linked.account, Some(linked))).collect();
+    let signed_in_as = shown.wallets.iter().find(|linked| is_same(&linked.account, &shown.signed_in_as));
     let page = AccountPage {
         user: shown.user.to_string(),
         created: Moment::at(shown.created_at),
-        signed_in_as: of(&shown.signed_in_as),
+        signed_in_as: of(&shown.signed_in_as, signed_in_as),
         signed_in_lately: shown.signed_in_lately,
         mine: of_theirs.iter().map(OwnWallet::of).collect(),
         wallets: of_theirs,
@@ -227,7 +228,7 @@ pub(super) fn render(
 }
 
 /// What people call this kind of account, for example `Ethereum`.
-pub(crate) fn kind_of(wallets: &dyn WalletVerifier, account: &WalletAccount) -> String {
+pub fn kind_of(wallets: &dyn WalletVerifier, account: &WalletAccount) -> String {
     let found = wallets.recognize(&account.address, Some(&account.chain));
     found.into_iter().next().map_or_else(|| account.chain.clone(), |found| found.kind.into_owned())
 }
@@ -327,7 +328,7 @@ impl AppContext {
 
 impl AgreementContext {
     fn of(state: &AppState, language: Language, shown: &ConsentShown) -> Self {
-        let ConsentShown { consent, destination, own_scopes, .. } = shown;
+        let ConsentShown { consent, destination, own_scopes, resources, .. } = shown;
         let templates = &state.pages.templates;
         let destinations = match destination {
             ConsentShownAt::Redirect(destination) => vec![templates.destination(language, destination)],
@@ -341,7 +342,7 @@ impl AgreementContext {
             destinations,
             scopes: ScopeContext::list(&consent.scope, None).into_iter().map(|scope| scope.words).collect(),
             own_scopes: own_scopes.iter().map(|scope| OwnScopeContext::of(scope, language)).collect(),
-            resources: consent.terms.audiences.resources().map(ToOwned::to_owned).collect(),
+            resources: resources.iter().map(|resource| ResourceContext::of(resource, |part| part)).collect(),
             granted: Moment::at(consent.granted_at),
             used: Moment::at(consent.last_used_at),
         }

@@ -1,5 +1,5 @@
 //! `GET /pictures/…`: the picture of a user, for any site that shows it. Every possible name has a picture,
-//! so that no one can find out which names are in use. Neither the name nor the picture tells whose it is.
+//! so that no one can find out which names are in use. Neither the name nor the picture reveals whose it is.
 
 pub(crate) mod description;
 

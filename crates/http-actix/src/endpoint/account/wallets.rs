@@ -29,7 +29,7 @@ use crate::endpoint::sign_in::challenge::{HowToSign, kind_named};
 use crate::endpoint::steps::done::Done;
 use crate::error::{About, ApiError};
 use crate::extract::accept::prefers_html;
-use crate::extract::body::{Body, Kind, required};
+use crate::extract::body::{Body, BodyKind, required};
 use crate::extract::origin::require_ours;
 use crate::limits::rate_limit::Limited;
 use crate::state::AppState;
@@ -98,7 +98,7 @@ pub(crate) struct SignedChange {
     /// Its signature.
     other_signature: Option<String>,
     /// What the other wallet's software calls itself, or what the user wants to call it. Only when linking.
-    /// The user can change it on the account page. Nobody else sees it, and a text that cannot be a name is
+    /// The user can change it on the account page. No one else sees it, and a text that cannot be a name is
     /// ignored.
     other_wallet_name: Option<String>,
     /// The `form` that came with the texts.
@@ -123,7 +123,7 @@ pub(crate) async fn begin(
 ) -> Result<HttpResponse, ApiError> {
     let context = &state.context;
     state.admit(&request, Limited::Challenge)?;
-    let is_form = body.kind == Kind::Form;
+    let is_form = body.kind == BodyKind::Form;
     let asked: WalletChangeRequest = body.either()?;
     state.forms(&request).require(&Action::BeginWalletChange, asked.form.as_deref())?;
     let wanted = match required(asked.change, "change")?.as_str() {
@@ -205,7 +205,7 @@ pub(crate) async fn link(
     let own_name = sent.other_wallet_name.as_deref();
     let cause = state.cause(&request, Actor::Person);
     let done = link_wallet(&state.context, &cause, &mut pending, signer, other, own_name).await;
-    Answering { state: &state, request: &request, session: &session, is_form: body.kind == Kind::Form }
+    Answering { state: &state, request: &request, session: &session, is_form: body.kind == BodyKind::Form }
         .answer(&pending, texts, Done::WalletLinked, done)
 }
 
@@ -222,7 +222,7 @@ pub(crate) async fn unlink(
     let texts = (signer.text.clone(), None);
     let cause = state.cause(&request, Actor::Person);
     let done = unlink_wallet(&state.context, &cause, &mut pending, signer).await;
-    Answering { state: &state, request: &request, session: &session, is_form: body.kind == Kind::Form }
+    Answering { state: &state, request: &request, session: &session, is_form: body.kind == BodyKind::Form }
         .answer(&pending, texts, Done::WalletUnlinked, done)
 }
 
@@ -248,7 +248,7 @@ impl SignedChange {
         require_ours(request, &state.context.policy.public_url)?;
         state.rate_limits.check(Limited::Login, request)?;
         let mut sent: Self = body.either()?;
-        if body.kind == Kind::Form {
+        if body.kind == BodyKind::Form {
             // Browsers send the line breaks of a form as CR LF, and pasted text often has spaces around it.
             for text in [&mut sent.challenge, &mut sent.other_challenge].into_iter().flatten() {
                 *text = text.replace("\r\n", "\n");

@@ -29,6 +29,7 @@ use crate::page::sign_in::{
     ScopeContext, SignInPage,
 };
 use crate::page::templates::Values;
+use crate::page::uri::ResourceContext;
 use crate::state::AppState;
 
 /// How far the person has come on the page without scripts.
@@ -76,7 +77,7 @@ pub(crate) async fn show(
         .map_err(ApiError::always_as_page)
 }
 
-/// Says that a wallet is not let in, with the ways on. Nothing on the page tells why.
+/// Says that a wallet is not let in, with the ways on. Nothing on the page reveals why.
 pub(crate) async fn turn_away(
     state: &AppState,
     (request, session): (&HttpRequest, &Session),
@@ -106,6 +107,8 @@ pub(crate) async fn render(
     let another = step.another || issued.is_some() || step.notice.is_some() || step.not_admitted.is_some();
     let may_continue = matches!(sign_in.standing, Standing::MayContinue { .. });
     let own_scopes = context.show_scopes(pending.scope()).await?;
+    let resources = pending.access().map_or(&[][..], |access| &access.resources);
+    let resources = context.show_resources(resources.iter().map(String::as_str)).await?;
     let mut values = Values::default();
     let (remembered, signed_in_as, new) = match sign_in.standing {
         Standing::Stranger => (None, None, None),
@@ -122,7 +125,6 @@ pub(crate) async fn render(
         Requester::AccountPage { .. } => (true, None, None),
         Requester::Device(device) => (false, Some(values.place(device.code.to_string())), None),
     };
-    let resources = pending.access().map_or(&[][..], |access| &access.resources);
     let RequestName { client_id, redirect_uri, state: client_state } = pending.requester.name();
     let page = SignInPage {
         client: ClientContext::of(
@@ -136,7 +138,10 @@ pub(crate) async fn render(
         destination: values.place(state.pages.templates.destination(language, &sign_in.destination)),
         scopes: ScopeContext::list(pending.scope(), new.as_ref()),
         own_scopes: OwnScopeContext::list(&own_scopes, new.as_ref(), language, &mut values),
-        resources: resources.iter().map(|uri| values.place(uri)).collect(),
+        resources: resources
+            .iter()
+            .map(|resource| ResourceContext::of(resource, |part| values.place(part)))
+            .collect(),
         client_id: values.place(client_id),
         redirect_uri: values.place(redirect_uri),
         state: client_state.map(|state| values.place(state)),

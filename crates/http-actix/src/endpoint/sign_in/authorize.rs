@@ -19,7 +19,7 @@ use countersign_usecases::steps::answer::ClientAnswer;
 use crate::browser::session::{Pendings, TooLarge, cookie_name, mark_or_new};
 use crate::endpoint::sign_in::answer::{deliver, offer};
 use crate::error::{About, ApiError};
-use crate::extract::body::{Body, Kind};
+use crate::extract::body::{Body, BodyKind};
 use crate::extract::origin::again_by_get;
 use crate::limits::rate_limit::Limited;
 use crate::page::language::Language;
@@ -43,7 +43,7 @@ pub(crate) async fn post(
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
     let parameters = match body.kind {
-        Kind::Form => {
+        BodyKind::Form => {
             let pairs = body.pairs()?;
             let public_url = &state.context.policy.public_url;
             let address = format!("{}/oauth/authorize", public_url.path());
@@ -53,7 +53,7 @@ pub(crate) async fn post(
             }
             Parameters::new(pairs)
         }
-        Kind::Json | Kind::Other => Parameters::from_form(request.query_string()),
+        BodyKind::Json | BodyKind::Other => Parameters::from_form(request.query_string()),
     };
     answer(&state, &request, parameters, &session, StatusCode::SEE_OTHER).await
 }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::browser::session::Pendings;
 use crate::endpoint::sign_in::auth_page::{self, Notice, Step};
 use crate::error::ApiError;
-use crate::extract::body::{Body, Kind, required};
+use crate::extract::body::{Body, BodyKind, required};
 use crate::limits::rate_limit::Limited;
 use crate::state::AppState;
 
@@ -104,8 +104,8 @@ pub(crate) struct ChallengeAnswer {
 }
 
 /// One way to sign by hand.
-#[derive(Serialize, Apiv2Schema)]
-pub(crate) struct HowToSign {
+#[derive(Debug, Serialize, Apiv2Schema)]
+pub struct HowToSign {
     /// The tool.
     tool: String,
     /// The command, or the steps in its menus. The text is in the file `sign-in.txt`.
@@ -114,7 +114,7 @@ pub(crate) struct HowToSign {
 
 impl HowToSign {
     /// Turns the hints of a wallet family into their JSON form.
-    pub(crate) fn list(hints: Vec<SigningHint>) -> Vec<Self> {
+    pub fn list(hints: Vec<SigningHint>) -> Vec<Self> {
         hints.into_iter().map(|hint| Self { tool: hint.tool.to_owned(), how: hint.how }).collect()
     }
 }
@@ -130,7 +130,7 @@ pub(crate) async fn issue(
     state.admit(&request, Limited::Challenge)?;
     let asked: ChallengeRequest = body.either()?;
     let mut pendings = match Pendings::require(&session, context.clock.now()) {
-        Err(_) if body.kind == Kind::Json && asked.is_of_program() => {
+        Err(_) if body.kind == BodyKind::Json && asked.is_of_program() => {
             return issue_to_program(&state, asked).await;
         }
         found => found?,
@@ -141,7 +141,7 @@ pub(crate) async fn issue(
         asked.state.as_deref(),
     )?;
     let wallet_address = required(asked.wallet_address, "wallet_address")?;
-    let address = if body.kind == Kind::Form { wallet_address.trim() } else { &wallet_address };
+    let address = if body.kind == BodyKind::Form { wallet_address.trim() } else { &wallet_address };
     let chain = asked.chain.as_deref().map(str::trim).filter(|chain| !chain.is_empty());
     let kind = kind_named(asked.kind.as_deref(), "kind")?;
     let issued = AccountName::read(address, chain)
@@ -149,7 +149,7 @@ pub(crate) async fn issue(
         .and_then(|name| issue_challenge(context, pending, name.of_kind(kind)));
     let challenge = match issued {
         Ok(challenge) => challenge,
-        Err(error) if body.kind == Kind::Form => {
+        Err(error) if body.kind == BodyKind::Form => {
             let notice = Some(Notice::of_address(&error));
             let chains = chains_of(error);
             // The chain that the person chooses from the list must be the only one: drop the one before the
@@ -165,7 +165,7 @@ pub(crate) async fn issue(
     state.metrics.challenges.count();
     let pending = pending.clone();
     pendings.save(&session).map_err(ApiError::server_error)?;
-    if body.kind == Kind::Form {
+    if body.kind == BodyKind::Form {
         let step = Step { challenge: Some(challenge), ..Step::default() };
         return auth_page::render(&state, (&request, &session), &pending, step, StatusCode::OK).await;
     }

@@ -20,7 +20,7 @@ use crate::endpoint::sign_in::auth_page;
 use crate::endpoint::steps::mail;
 use crate::error::{About, ApiError};
 use crate::extract::accept::prefers_html;
-use crate::extract::body::{Body, Kind, required};
+use crate::extract::body::{Body, BodyKind, required};
 use crate::limits::rate_limit::Limited;
 use crate::page::language::Language;
 use crate::state::AppState;
@@ -51,7 +51,7 @@ pub(crate) async fn go_on(
 ) -> Result<HttpResponse, ApiError> {
     let context = &state.context;
     state.admit(&request, Limited::Login)?;
-    let is_form = body.kind == Kind::Form;
+    let is_form = body.kind == BodyKind::Form;
     let sent: ContinueRequest = body.either()?;
     mail::admit_first_link(&state, &request, sent.email.as_deref())?;
     let mut pendings = Pendings::require(&session, context.clock.now())?;

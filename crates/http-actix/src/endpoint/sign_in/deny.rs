@@ -13,7 +13,7 @@ use crate::browser::forms::Action;
 use crate::browser::session::Pendings;
 use crate::endpoint::sign_in::answer::{Leaving, leave};
 use crate::error::ApiError;
-use crate::extract::body::{Body, Kind, required};
+use crate::extract::body::{Body, BodyKind, required};
 use crate::extract::origin::require_ours;
 use crate::state::AppState;
 
@@ -30,7 +30,7 @@ pub(crate) struct DenyRequest {
     form: Option<String>,
 }
 
-/// Tells the client that the person said no.
+/// Sends the client the answer that the person said no.
 pub(crate) async fn deny(
     state: Data<AppState>,
     request: HttpRequest,
@@ -47,6 +47,6 @@ pub(crate) async fn deny(
     let action = Action::Deny { request: &pending };
     state.forms(&request).with(&session).require(&action, sent.form.as_deref())?;
     let to = deny_authorization(context, &pending).await?;
-    let leaving = Leaving { pending: &pending, is_form: body.kind == Kind::Form, denied: true };
+    let leaving = Leaving { pending: &pending, is_form: body.kind == BodyKind::Form, denied: true };
     leave(&state, &request, &session, pendings, &to, &leaving)
 }

@@ -28,7 +28,7 @@ use crate::endpoint::sign_in::auth_page::{self, Notice, Step};
 use crate::endpoint::steps::mail;
 use crate::error::{About, ApiError};
 use crate::extract::accept::prefers_html;
-use crate::extract::body::{Body, Kind, required};
+use crate::extract::body::{Body, BodyKind, required};
 use crate::extract::request_id::Reference;
 use crate::limits::rate_limit::Limited;
 use crate::page::language::Language;
@@ -55,7 +55,7 @@ pub(crate) struct LoginRequest {
     /// An e-mail address. It goes on file if the user has none there.
     email: Option<String>,
     /// What the wallet's software calls itself. If the wallet is new here, the user finds it under this name
-    /// on the account page and can change it. Nobody else sees it, and a text that cannot be a name is
+    /// on the account page and can change it. No one else sees it, and a text that cannot be a name is
     /// ignored.
     wallet_name: Option<String>,
 }
@@ -95,7 +95,7 @@ pub(crate) async fn complete(
 ) -> Result<HttpResponse, ApiError> {
     let context = &state.context;
     state.admit(&request, Limited::Login)?;
-    let is_form = body.kind == Kind::Form;
+    let is_form = body.kind == BodyKind::Form;
     let sent: LoginRequest = body.either()?;
     mail::admit_first_link(&state, &request, sent.email.as_deref())?;
     let mut pendings = Pendings::require(&session, context.clock.now())?;

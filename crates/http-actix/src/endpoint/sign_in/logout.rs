@@ -19,7 +19,7 @@ use crate::browser::login_cookie;
 use crate::endpoint::steps::back_channel;
 use crate::endpoint::steps::farewell::{Farewell, signed_out};
 use crate::error::ApiError;
-use crate::extract::body::{Body, Kind};
+use crate::extract::body::{Body, BodyKind};
 use crate::extract::origin::{again_by_get, require_ours};
 use crate::page::language::Language;
 use crate::page::name::Name;
@@ -46,7 +46,7 @@ pub(crate) async fn post(
     request: HttpRequest,
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
-    let pairs = if body.kind == Kind::Form { body.pairs()? } else { Vec::new() };
+    let pairs = if body.kind == BodyKind::Form { body.pairs()? } else { Vec::new() };
     let public_url = &state.context.policy.public_url;
     let address = format!("{}/oauth/logout", public_url.path());
     let cookie = login_cookie::name(public_url.is_https());
@@ -84,7 +84,7 @@ async fn answer(
                 LogoutPage { account: session.account.shortened(), client: client.as_deref(), fields, form };
             state.pages.show(request, language, Name::Logout, StatusCode::OK, &page)
         }
-        SignOutStep::Nobody => signed_out(state, request, language, Farewell::linked(back.as_ref())),
+        SignOutStep::NotSignedIn => signed_out(state, request, language, Farewell::linked(back.as_ref())),
         SignOutStep::Ask(_) | SignOutStep::AtOnce => {
             let cause = state.cause(request, Actor::Person);
             let notices = sign_out(&state.context, &cause, &state.browser(request)).await?;

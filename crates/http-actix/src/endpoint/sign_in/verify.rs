@@ -17,7 +17,7 @@ use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
-use crate::extract::body::{Body, Kind, required};
+use crate::extract::body::{Body, BodyKind, required};
 use crate::limits::rate_limit::Limited;
 use crate::page::language::Language;
 use crate::page::moment::Moment;
@@ -183,19 +183,19 @@ pub(crate) async fn verify(
     let context = &state.context;
     state.admit(&request, Limited::Login)?;
     let sent: VerifyRequest = body.either()?;
-    if body.kind != Kind::Form {
+    if body.kind != BodyKind::Form {
         let text = required(sent.text.as_deref(), "text")?;
-        let told = verify_text(context, sent.about(text)).await;
-        return Ok(HttpResponse::Ok().json(VerifyAnswer::of(&told)));
+        let verified = verify_text(context, sent.about(text)).await;
+        return Ok(HttpResponse::Ok().json(VerifyAnswer::of(&verified)));
     }
     let sent = sent.tidied();
     let Some(text) = sent.text.as_deref() else {
         let context = PageContext { text_is_missing: true, ..PageContext::of(&sent) };
         return page(&state, &request, &context, StatusCode::BAD_REQUEST);
     };
-    let told = verify_text(context, sent.about(text)).await;
+    let verified = verify_text(context, sent.about(text)).await;
     let host = context.policy.public_url.authority();
-    page(&state, &request, &PageContext::of(&sent).with(&told, host), StatusCode::OK)
+    page(&state, &request, &PageContext::of(&sent).with(&verified, host), StatusCode::OK)
 }
 
 fn page(
@@ -233,10 +233,10 @@ impl VerifyRequest {
 }
 
 impl<'a> VerifyAnswer<'a> {
-    fn of(told: &'a TextVerified<'a>) -> Self {
-        let says = told.says.as_ref();
+    fn of(verified: &'a TextVerified<'a>) -> Self {
+        let says = verified.says.as_ref();
         let field = |read: fn(&ReadText<'a>) -> Option<&'a str>| says.and_then(read);
-        let (signature, reason) = match &told.signature {
+        let (signature, reason) = match &verified.signature {
             SignatureFound::Valid(_) => ("valid", None),
             SignatureFound::NamesAnother(_) => ("names_another", Some(NAMES_ANOTHER.to_owned())),
             SignatureFound::Invalid { reason, .. } => ("invalid", Some((*reason).to_owned())),
@@ -248,15 +248,15 @@ impl<'a> VerifyAnswer<'a> {
         Self {
             signature,
             reason,
-            wallet_account: account_of(told).map(WalletAccount::caip10),
-            writer: match told.writer {
+            wallet_account: account_of(verified).map(WalletAccount::caip10),
+            writer: match verified.writer {
                 Writer::ThisServer => "this_server",
                 Writer::SomebodyInOurName => "not_this_server",
                 Writer::AnotherSite => "another_site",
                 Writer::Unknown => "unknown",
             },
-            issued_here: told.writer == Writer::ThisServer,
-            expired: told.has_expired,
+            issued_here: verified.writer == Writer::ThisServer,
+            expired: verified.has_expired,
             domain: field(|says| Some(says.domain)),
             account_kind: field(|says| Some(says.account_kind)),
             address: field(|says| says.address),
@@ -276,10 +276,9 @@ impl<'a> VerifyAnswer<'a> {
 }
 
 impl Verdict {
-    /// The writer counts first: whatever its signature is worth, a text that somebody made up is not to be
-    /// trusted.
-    const fn of(told: &TextVerified<'_>, is_alike: bool) -> Self {
-        let (name, tone) = match (told.writer, &told.signature) {
+    /// The writer counts first: whatever its signature is worth, a made-up text must not be trusted.
+    const fn of(verified: &TextVerified<'_>, is_alike: bool) -> Self {
+        let (name, tone) = match (verified.writer, &verified.signature) {
             (Writer::SomebodyInOurName, _) => ("made_up", "alert"),
             (Writer::AnotherSite, _) if is_alike => ("look_alike", "alert"),
             (Writer::AnotherSite, _) => ("another_site", "warning"),
@@ -334,8 +333,8 @@ impl<'a> PageContext<'a> {
         }
     }
 
-    fn with(mut self, told: &'a TextVerified<'a>, host: &str) -> Self {
-        if let SignatureFound::Unclear(error) = &told.signature {
+    fn with(mut self, verified: &'a TextVerified<'a>, host: &str) -> Self {
+        if let SignatureFound::Unclear(error) = &verified.signature {
             let (sentence, chains): (_, &[NamedChain]) = match error {
                 RecognizeError::AddressUnknown => ("address_unknown", &[]),
                 RecognizeError::ChainsDiffer(_) => ("chains_differ", &[]),
@@ -349,22 +348,22 @@ impl<'a> PageContext<'a> {
                 .map(|NamedChain { chain, kind }| ChainContext { name: chain, text: kind })
                 .collect();
         }
-        self.account = account_of(told)
+        self.account = account_of(verified)
             .map(|account| AccountContext { address: &account.address, chain: &account.chain });
-        self.answer = Some(VerifyAnswer::of(told));
-        if let Some(says) = &told.says {
+        self.answer = Some(VerifyAnswer::of(verified));
+        if let Some(says) = &verified.says {
             self.alike = look_alike(host, says.host()).map(Alike::of);
             self.times = Times::of(says);
         }
-        self.verdict = Some(Verdict::of(told, self.alike.is_some()));
-        self.access_to = told.says.as_ref().map_or(&[], ReadText::access_to);
+        self.verdict = Some(Verdict::of(verified, self.alike.is_some()));
+        self.access_to = verified.says.as_ref().map_or(&[], ReadText::access_to);
         self
     }
 }
 
 /// The account that signed or should have signed.
-const fn account_of<'a>(told: &'a TextVerified<'_>) -> Option<&'a WalletAccount> {
-    match &told.signature {
+const fn account_of<'a>(verified: &'a TextVerified<'_>) -> Option<&'a WalletAccount> {
+    match &verified.signature {
         SignatureFound::Valid(account)
         | SignatureFound::NamesAnother(account)
         | SignatureFound::Invalid { account, .. }

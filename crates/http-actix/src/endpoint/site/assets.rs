@@ -32,7 +32,7 @@ pub(crate) async fn favicon(state: Data<AppState>, request: HttpRequest) -> Resu
 }
 
 /// Answers with the asset, compressed if the browser accepts that.
-pub(crate) fn answer(request: &HttpRequest, asset: &Asset, cache: &'static str) -> HttpResponse {
+pub fn answer(request: &HttpRequest, asset: &Asset, cache: &'static str) -> HttpResponse {
     let mut answer = HttpResponse::Ok();
     answer.insert_header((header::CACHE_CONTROL, cache));
     if asset.content_type == SVG {
@@ -42,7 +42,7 @@ pub(crate) fn answer(request: &HttpRequest, asset: &Asset, cache: &'static str) 
 }
 
 /// The body of an answer, compressed for those who take it so.
-pub(crate) fn encoded(request: &HttpRequest, asset: &Asset, mut answer: HttpResponseBuilder) -> HttpResponse {
+pub fn encoded(request: &HttpRequest, asset: &Asset, mut answer: HttpResponseBuilder) -> HttpResponse {
     answer.content_type(asset.content_type);
     let Some(gzip) = asset.gzip() else { return answer.body(asset.bytes.clone()) };
     answer.insert_header((header::VARY, "Accept-Encoding"));

@@ -85,7 +85,8 @@ pub(crate) struct Metadata<'a> {
     registration_endpoint: Option<String>,
     /// Where the public keys are.
     jwks_uri: String,
-    /// The scopes that a client can request.
+    /// The scopes that any client can request, those of resources included. An application that needs another one
+    /// knows its name.
     scopes_supported: Vec<&'a str>,
     /// Always `code`.
     response_types_supported: [&'static str; 1],
@@ -126,7 +127,7 @@ pub(crate) struct Metadata<'a> {
     dpop_signing_alg_values_supported: [&'static str; 5],
     /// Every authorization response carries `iss` (RFC 9207).
     authorization_response_iss_parameter_supported: bool,
-    /// The server tells clients when a login session ends (OpenID Connect Back-Channel Logout).
+    /// The server notifies clients when a login session ends (OpenID Connect Back-Channel Logout).
     backchannel_logout_supported: bool,
     /// Logout tokens name the session that ended.
     backchannel_logout_session_supported: bool,
@@ -170,7 +171,11 @@ pub(crate) fn metadata<'a>(
         end_session_endpoint: public_url.join("/oauth/logout"),
         registration_endpoint: offers.registration.then(|| public_url.join("/oauth/clients")),
         jwks_uri: public_url.join("/oauth/jwks"),
-        scopes_supported: Scope::ALL.into_iter().map(|scope| -> &str { scope.name() }).chain(own).collect(),
+        scopes_supported: Scope::ADVERTISED
+            .into_iter()
+            .map(|scope| -> &str { scope.name() })
+            .chain(own)
+            .collect(),
         response_types_supported: [RESPONSE_TYPE_CODE],
         response_modes_supported: ResponseMode::ALL.map(ResponseMode::name),
         grant_types_supported: GrantType::ALL.into_iter().map(GrantType::name).collect(),

@@ -28,11 +28,14 @@ pub(crate) struct Health {
     /// What is wrong with this server's clock. Left out if nothing is.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<String>,
+    /// Which events are not sealed in time, or cannot be. Left out if all are well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<String>,
 }
 
 /// Answers as long as the process runs.
 pub(crate) async fn live() -> HttpResponse {
-    HttpResponse::Ok().json(Health { status: "ok", clock: None })
+    HttpResponse::Ok().json(Health { status: "ok", clock: None, events: None })
 }
 
 /// Says how far the clock is off. The server goes on serving, because nothing is deleted by a clock in doubt.
@@ -65,7 +68,11 @@ pub(crate) async fn ready(state: Data<AppState>) -> Result<HttpResponse, ApiErro
         clock_trouble(&state).await
     };
     let (outcome, failure) = match tokio::time::timeout(PING_TIMEOUT, asked).await {
-        Ok(Ok(clock)) => (Outcome::Written { clock }, None),
+        Ok(Ok(clock)) => {
+            let unsealed = state.seals.last();
+            let events = (!unsealed.is_fine()).then(|| unsealed.to_string());
+            (Outcome::Written { clock, events }, None)
+        }
         Ok(Err(error)) => (Outcome::Failed, Some(error)),
         Err(_) => (Outcome::Late, None),
     };
@@ -78,8 +85,9 @@ impl Outcome {
     fn answer(&self) -> Result<HttpResponse, ApiError> {
         let unavailable = |why| Err(ApiError::new(OAuthErrorCode::TemporarilyUnavailable, why));
         match self {
-            Self::Written { clock } => {
-                Ok(HttpResponse::Ok().json(Health { status: "ok", clock: clock.clone() }))
+            Self::Written { clock, events } => {
+                let (clock, events) = (clock.clone(), events.clone());
+                Ok(HttpResponse::Ok().json(Health { status: "ok", clock, events }))
             }
             Self::Failed => unavailable("the store cannot be written"),
             Self::Late => unavailable("the store does not answer"),

@@ -22,6 +22,8 @@ struct PlaygroundContext<'a> {
     redirect_uri: String,
     registration: &'static str,
     scopes: [&'static str; Scope::ALL.len()],
+    /// Does this server show what applications received?
+    shows_received: bool,
 }
 
 /// The redirect URI of the clients that the page registers: the page itself.
@@ -44,6 +46,7 @@ pub(crate) async fn show(state: Data<AppState>, request: HttpRequest) -> Result<
             Registration::Closed => "closed",
         },
         scopes: Scope::ALL.map(Scope::name),
+        shows_received: state.received.is_some(),
     };
     state.pages.show(&request, Language::of(&request, None), Name::Playground, StatusCode::OK, &context)
 }

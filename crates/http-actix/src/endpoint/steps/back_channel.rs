@@ -1,4 +1,4 @@
-//! Tells clients that a login session ended. This goes on after the answer is sent: no one who signs out
+//! Notifies clients that a login session ended. This goes on after the answer is sent: no one who signs out
 //! waits for another server.
 
 use std::time::Duration;
@@ -18,7 +18,7 @@ const TRIES: [Duration; 3] = [Duration::ZERO, Duration::from_secs(2), Duration::
 
 /// Notifies these clients in the background. A client that cannot be reached is tried again, and then given
 /// up.
-pub(crate) fn tell(state: &Data<AppState>, notices: Vec<LogoutNotice>) {
+pub fn tell(state: &Data<AppState>, notices: Vec<LogoutNotice>) {
     if notices.is_empty() {
         return;
     }

@@ -123,7 +123,7 @@ fn with_challenge(error: ApiError) -> ApiError {
     error.with_header(header::WWW_AUTHENTICATE, challenge)
 }
 
-/// Whom a request names as its client: read again, because only refusals ask for it.
+/// The client that a request names: read again, because only refusals ask for it.
 fn named_in(request: &HttpRequest, body: &Body) -> About {
     #[derive(Default, Deserialize)]
     struct Named {
@@ -177,7 +177,7 @@ fn two_ways() -> ApiError {
     ApiError::invalid_request("the client authenticates in two ways: use only one")
 }
 
-/// The header alone shows it, so that it tells nothing about any client.
+/// The header alone shows it, so that it reveals nothing about any client.
 fn not_basic() -> ApiError {
     ApiError::new(
         OAuthErrorCode::InvalidClient,

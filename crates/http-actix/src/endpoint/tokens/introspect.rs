@@ -6,7 +6,7 @@ pub(crate) mod description;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;
-use countersign_domain::grant::Subject;
+use countersign_domain::grant::TokenSubject;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::UserId;
 use countersign_domain::secret::Secret;
@@ -115,10 +115,10 @@ async fn handle(
 }
 
 /// The name of the token's subject. A client that got a token for itself has a name of the same form.
-fn username_of(subject: Subject) -> String {
+fn username_of(subject: TokenSubject) -> String {
     let id = match subject {
-        Subject::Person(user) => user.as_uuid(),
-        Subject::Client(client) => client.as_uuid(),
+        TokenSubject::Person(user) => user.as_uuid(),
+        TokenSubject::Client(client) => client.as_uuid(),
     };
     UserId::from_uuid(id).preferred_username()
 }

@@ -95,6 +95,9 @@ pub(crate) async fn answer(
         .map_err(|error| client_credentials::refuse(&state, &request, &body, error))
         .map_err(|error| dpop::refuse(&state, &request, error))
         .inspect_err(|error| state.metrics.token_refused(error.error.code))?;
+    if let Some(received) = &state.received {
+        received.note(&tokens);
+    }
     let body = TokenBody {
         access_token: tokens.access_token.expose().to_owned(),
         token_type: if tokens.key.is_some() { "DPoP" } else { "Bearer" },
@@ -175,7 +178,7 @@ async fn handle(state: &AppState, request: &HttpRequest, body: &Body) -> Result<
     Ok(answer)
 }
 
-/// Tells a device to ask less often if its answer is still pending and it asked too soon.
+/// Asks a device to poll less often if its answer is still pending and it asked too soon.
 fn slow_down_if_too_soon(state: &AppState, id: Option<GrantId>, error: ApiError) -> ApiError {
     let is_pending = error.error.code == OAuthErrorCode::AuthorizationPending;
     let now = state.context.clock.now();

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::endpoint::steps::dpop;
 use crate::error::ApiError;
 use crate::extract::bearer::{self, Scheme};
-use crate::extract::body::{Body, Kind};
+use crate::extract::body::{Body, BodyKind};
 use crate::state::AppState;
 
 /// The claims that the token's scopes release.
@@ -61,7 +61,7 @@ pub(crate) struct UserInfoForm {
     access_token: Option<String>,
 }
 
-/// Tells who signed in.
+/// Returns who signed in.
 pub(crate) async fn get(state: Data<AppState>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     answer(&state, &request, None).await
 }
@@ -73,8 +73,8 @@ pub(crate) async fn post(
     body: Body,
 ) -> Result<HttpResponse, ApiError> {
     let in_form = match body.kind {
-        Kind::Form => body.form::<UserInfoForm>()?.access_token.map(Secret::new),
-        Kind::Json | Kind::Other => None,
+        BodyKind::Form => body.form::<UserInfoForm>()?.access_token.map(Secret::new),
+        BodyKind::Json | BodyKind::Other => None,
     };
     answer(&state, &request, in_form).await
 }

@@ -15,6 +15,8 @@ const SENDING: Seconds = 11;
 pub(super) const STALLED: Seconds = 28;
 /// How long a response may stall while most connections are in use.
 const STALLED_IN_A_CROWD: Seconds = 10;
+/// How long a client may read the answer to a request that was not sent in time.
+const GIVEN_UP: Seconds = 1;
 /// How long a connection may be idle or send a head while most connections are in use.
 const CROWDED: Seconds = 3;
 
@@ -64,14 +66,16 @@ impl Ending {
             let Some(connection) = connection.upgrade() else { return false };
             let limit = match connection.doing.get() {
                 // Handlers have their own limits.
-                Doing::Answering | Doing::Reading => return true,
+                Doing::Answering | Doing::Reading => Seconds::MAX,
                 Doing::Stalling if is_crowded => STALLED_IN_A_CROWD,
                 Doing::Stalling => STALLED,
                 Doing::Resting | Doing::Sending if is_crowded => CROWDED,
                 Doing::Resting => RESTING,
                 Doing::Sending => SENDING,
             };
-            let is_overdue = now.saturating_sub(connection.since.get()) > limit;
+            let is_over = |since: Seconds, limit| now.saturating_sub(since) > limit;
+            let is_overdue = is_over(connection.since.get(), limit)
+                || connection.given_up.get().is_some_and(|since| is_over(since, GIVEN_UP));
             if is_overdue {
                 connection.end();
             }

@@ -13,7 +13,7 @@ const IN_EVERY_ANSWER: [&str; 2] = ["X-Request-Id", "Cache-Control"];
 
 /// The context of the template.
 #[derive(Serialize)]
-pub(crate) struct Contents<'a> {
+pub struct Contents<'a> {
     /// Where the document is.
     document: &'a str,
     /// Where the metadata of the server are, on the page of the public interface.
@@ -111,7 +111,7 @@ struct Case<'a> {
 }
 
 /// The operations of the document in their groups.
-pub(crate) fn contents<'a>(
+pub fn contents<'a>(
     document: &'a Value,
     templates: &'a Templates,
     language: Language,

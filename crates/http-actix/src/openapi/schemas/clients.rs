@@ -1,88 +1,75 @@
 //! The schemas of clients, and the rules for their addresses and names.
 
+use countersign_domain::client_field::ClientField;
 use countersign_domain::grant_type::GrantType;
-use countersign_domain::scope::{MAX_SCOPE_NAME, Scope};
+use countersign_domain::scope::Scope;
+use countersign_usecases::clients::client_view::RegisteredView;
 use serde_json::{Value, json};
 
-use super::{SCOPES, answer, request};
+use super::{answer_of, derived, request_of};
 use crate::endpoint::clients;
+use crate::openapi::client_fields;
 
 /// A host on the web by https, or this machine by http. The path has no dot segments.
 const WEB_ADDRESS: &str = r"(https://([a-z0-9]+(-[a-z0-9]+)*\.)*[a-z]([a-z0-9]|-[a-z0-9])*|http://(localhost|127\.0\.0\.1|\[::1\]))(:([1-9][0-9]{0,3}|[1-5][0-9]{4}))?(/[A-Za-z0-9_~-][A-Za-z0-9._~!$&'()+,;=:@-]*)*/?(\?[A-Za-z0-9._~-]+=[A-Za-z0-9._~-]*)?";
 /// A URI with a scheme that belongs to one application.
 const APP_ADDRESS: &str = r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+";
-/// Invisible characters. The server knows a few more, beyond U+FFFF.
-const HIDDEN: &str = r"\u0000-\u001F\u007F-\u00A0\u00AD\u034F\u061C\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F\u2000-\u200F\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFDD0-\uFDEF\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFC\uFFFE\uFFFF";
-
-/// Text that people can read: no control, invisible or bidirectional characters, and more than spaces.
-pub(crate) fn readable() -> String {
-    format!("^[^{HIDDEN}]*[^\\s{HIDDEN}][^{HIDDEN}]*$")
-}
-
 pub(super) fn client_request() -> Value {
-    let web_address = json!({"maxLength": 2048, "pattern": format!("^{WEB_ADDRESS}$")});
+    let mut schema = json!({
+        "description": "The metadata that a client registers.",
+        "type": "object",
+        "properties": {
+            "client_id": {"type": "string", "description": "For an update: the client's own id, if it is sent."},
+            "client_secret": {
+                "type": "string",
+                "description":
+                    "For an update: the client's own secret, if it is sent. A client cannot choose its secret.",
+            },
+        },
+    });
+    client_fields::add(&mut schema, ClientField::ALL.iter().copied(), |_| false);
+    let address = json!({"maxLength": 2048, "pattern": format!("^{WEB_ADDRESS}$")});
     let examples = Scope::ALL.map(Scope::name);
-    let scope = json!({"type": "string", "maxLength": MAX_SCOPE_NAME, "examples": examples});
-    let mut schema = request::<clients::ClientRequest>(
-        &["client_name", "redirect_uris"],
-        &[
-            ("client_name", json!({"minLength": 1, "maxLength": 100, "pattern": readable()})),
-            ("redirect_uris", json!({"minItems": 1, "maxItems": 20, "items": redirect_uri()})),
-            ("client_uri", web_address.clone()),
-            ("logo_uri", web_address.clone()),
-            ("scopes", json!({"minItems": 1, "items": scope})),
-            ("scope", json!({"maxLength": 512, "pattern": SCOPES})),
-            (
-                "response_types",
-                json!({"minItems": 1, "maxItems": 1, "items": {"type": "string", "enum": ["code"]}}),
-            ),
-            ("grant_types", grant_types()),
-            (
-                "token_endpoint_auth_method",
-                json!({"enum": ["client_secret_post", "client_secret_basic", "none", null]}),
-            ),
-            (
-                "contacts",
-                json!({"maxItems": 10, "items": {"type": "string", "maxLength": 254, "pattern": readable()}}),
-            ),
-            ("tos_uri", web_address.clone()),
-            ("policy_uri", web_address.clone()),
-            ("jwks_uri", web_address),
-            ("application_type", json!({"enum": ["web", "native", null]})),
-            ("id_token_signed_response_alg", json!({"enum": ["RS256", "ES256", "EdDSA", null]})),
-            ("post_logout_redirect_uris", json!({"maxItems": 20, "items": redirect_uri()})),
-        ],
-    );
-    // Each of these two pairs says one thing in two ways. The server accepts both `scope` and `scopes` if
-    // they agree, but a schema cannot say that.
-    schema["allOf"] =
-        json!([{"not": {"required": ["scope", "scopes"]}}, {"not": {"required": ["jwks", "jwks_uri"]}}]);
+    // An unknown name is left out, whatever it looks like.
+    let scope = json!({"type": "string", "examples": examples});
+    let mut rules = client_fields::rules(&address, &redirect_uri());
+    rules.extend([
+        (ClientField::RedirectUris.name(), json!({"minItems": 1})),
+        (ClientField::ScopeList.name(), json!({"items": scope})),
+        (
+            ClientField::ResponseTypes.name(),
+            json!({"minItems": 1, "maxItems": 1, "items": {"type": "string", "enum": ["code"]}}),
+        ),
+        (ClientField::GrantTypes.name(), grant_types()),
+        (
+            ClientField::Method.name(),
+            json!({"enum": ["client_secret_post", "client_secret_basic", "none", null]}),
+        ),
+    ]);
+    let mut schema = request_of(schema, &["client_name", "redirect_uris"], &rules);
+    // These two say one thing in two ways. So do `scope` and `scopes`, which the server accepts together if they agree.
+    schema["allOf"] = json!([{"not": {"required": ["jwks", "jwks_uri"]}}]);
     schema
 }
 
 pub(super) fn client() -> Value {
-    answer::<clients::ClientBody>(
-        &[
-            "contacts",
-            "post_logout_redirect_uris",
-            "require_pushed_authorization_requests",
-            "dpop_bound_access_tokens",
-        ],
-        &[
-            ("client_id", json!({"format": "uuid"})),
-            ("created_at", json!({"format": "date-time"})),
-            ("client_secret", json!({"pattern": "^[A-Za-z0-9_-]{43,}$"})),
-            ("registration_client_uri", json!({"format": "uri"})),
-            ("client_secret_expires_at", json!({"enum": [0]})),
-        ],
-    )
+    let mut schema = derived::<clients::ClientBody>(&[
+        ("client_id", json!({"format": "uuid"})),
+        ("created_at", json!({"format": "date-time"})),
+        ("client_secret", json!({"pattern": "^[A-Za-z0-9_-]{43,}$"})),
+        ("registration_client_uri", json!({"format": "uri"})),
+        ("client_secret_expires_at", json!({"enum": [0]})),
+    ]);
+    let shown = ClientField::ALL.iter().copied().filter(|field| *field != ClientField::SubjectType);
+    client_fields::add(&mut schema, shown, RegisteredView::always_shows);
+    answer_of(schema, &["redirect_uris_left_out"])
 }
 
 fn redirect_uri() -> Value {
     json!({"type": "string", "maxLength": 2048, "pattern": format!("^({WEB_ADDRESS}|{APP_ADDRESS})$")})
 }
 
-/// `refresh_token` is no use alone: another grant type must come with it.
+/// `refresh_token` alone is useless: another grant type must come with it.
 fn grant_types() -> Value {
     json!({
         "minItems": 1,

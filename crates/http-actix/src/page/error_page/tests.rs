@@ -5,20 +5,20 @@ use countersign_domain::error::OAuthError;
 use super::*;
 use crate::page::templates::{Site, Templates};
 
-const KINDS: [Kind; 13] = [
-    Kind::SessionGone,
-    Kind::UnknownClient,
-    Kind::ReturnAddress,
-    Kind::Signature,
-    Kind::Challenge,
-    Kind::ForeignSite,
-    Kind::NotFound,
-    Kind::NotForReading,
-    Kind::TooLarge,
-    Kind::TooMany,
-    Kind::Unavailable,
-    Kind::Broken,
-    Kind::Refused,
+const KINDS: [ErrorPageKind; 13] = [
+    ErrorPageKind::SessionGone,
+    ErrorPageKind::UnknownClient,
+    ErrorPageKind::ReturnAddress,
+    ErrorPageKind::Signature,
+    ErrorPageKind::Challenge,
+    ErrorPageKind::ForeignSite,
+    ErrorPageKind::NotFound,
+    ErrorPageKind::NotForReading,
+    ErrorPageKind::TooLarge,
+    ErrorPageKind::TooMany,
+    ErrorPageKind::Unavailable,
+    ErrorPageKind::Broken,
+    ErrorPageKind::Refused,
 ];
 
 fn templates() -> Templates {
@@ -44,15 +44,15 @@ fn each_kind_has_its_texts_in_every_language() {
 fn a_person_reads_what_happened_to_them_and_below_it_stands_the_contract_s_sentence() {
     let templates = templates();
     let reasons = [
-        (Reason::MissingSession, Kind::SessionGone),
-        (Reason::UnknownClient, Kind::UnknownClient),
-        (Reason::RedirectUri, Kind::ReturnAddress),
-        (Reason::Signature, Kind::Signature),
-        (Reason::Challenge, Kind::Challenge),
+        (Reason::MissingSession, ErrorPageKind::SessionGone),
+        (Reason::UnknownClient, ErrorPageKind::UnknownClient),
+        (Reason::RedirectUri, ErrorPageKind::ReturnAddress),
+        (Reason::Signature, ErrorPageKind::Signature),
+        (Reason::Challenge, ErrorPageKind::Challenge),
     ];
     for (reason, kind) in reasons {
         let sentence = reason.message();
-        assert_eq!(Kind::of(&ApiError::because(Code::InvalidRequest, reason)), kind, "{sentence}");
+        assert_eq!(ErrorPageKind::of(&ApiError::because(Code::InvalidRequest, reason)), kind, "{sentence}");
         for language in Language::ALL {
             let keys = ["title", "says", "advice"].map(|part| kind.key(part));
             let [title, says, advice] = keys.each_ref().map(|key| templates.text(language, key));
@@ -76,22 +76,22 @@ fn a_person_reads_what_happened_to_them_and_below_it_stands_the_contract_s_sente
             assert!(shown.contains(&format!("<bdi id=\"description\">{sentence}</bdi>")), "{html}");
         }
     }
-    let title = Kind::SessionGone.key("title");
+    let title = ErrorPageKind::SessionGone.key("title");
     assert_eq!(templates.text(Language::English, &title), "Your sign-in timed out");
 }
 
 #[test]
 fn an_error_without_a_sentence_of_its_own_is_known_by_its_status() {
-    let of = |code| Kind::of(&ApiError::from_error(OAuthError::new(code, "x")));
-    assert_eq!(Kind::of(&ApiError::not_found()), Kind::NotFound);
-    assert_eq!(Kind::of(&ApiError::method_not_allowed("POST")), Kind::NotForReading);
-    assert_eq!(Kind::of(&ApiError::too_many_requests(7)), Kind::TooMany);
+    let of = |code| ErrorPageKind::of(&ApiError::from_error(OAuthError::new(code, "x")));
+    assert_eq!(ErrorPageKind::of(&ApiError::not_found()), ErrorPageKind::NotFound);
+    assert_eq!(ErrorPageKind::of(&ApiError::method_not_allowed("POST")), ErrorPageKind::NotForReading);
+    assert_eq!(ErrorPageKind::of(&ApiError::too_many_requests(7)), ErrorPageKind::TooMany);
     assert_eq!(
-        Kind::of(&ApiError::invalid_request("x").with_status(StatusCode::URI_TOO_LONG)),
-        Kind::TooLarge
+        ErrorPageKind::of(&ApiError::invalid_request("x").with_status(StatusCode::URI_TOO_LONG)),
+        ErrorPageKind::TooLarge
     );
-    assert_eq!(of(Code::TemporarilyUnavailable), Kind::Unavailable);
-    assert_eq!(of(Code::ServerError), Kind::Broken);
-    assert_eq!(of(Code::ForeignOrigin), Kind::ForeignSite);
-    assert_eq!(of(Code::InvalidScope), Kind::Refused);
+    assert_eq!(of(Code::TemporarilyUnavailable), ErrorPageKind::Unavailable);
+    assert_eq!(of(Code::ServerError), ErrorPageKind::Broken);
+    assert_eq!(of(Code::ForeignOrigin), ErrorPageKind::ForeignSite);
+    assert_eq!(of(Code::InvalidScope), ErrorPageKind::Refused);
 }

@@ -1,6 +1,9 @@
 //! Whatever a page shows, and whatever its values are, filling an outline gives exactly the same bytes as
 //! rendering the whole page.
 
+use countersign_domain::resource::ResourceName;
+use countersign_usecases::context::resources::ShownResource;
+
 use crate::page::language::Language;
 use crate::page::menu::Menu;
 use crate::page::name::Name;
@@ -11,6 +14,10 @@ use super::*;
 /// A page that shows everything at once. `say` makes each value from its name.
 fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPage {
     let mut value = |name: &str| values.place(say(name));
+    let tools = ShownResource {
+        uri: "https://mcp.example/tools".to_owned(),
+        name: ResourceName::parse("Tools").ok(),
+    };
     SignInPage {
         client: ClientContext {
             name: value("name"),
@@ -37,7 +44,7 @@ fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPa
             },
             OwnScopeContext { name: value("old.name"), title: value("old.title"), host: None, is_new: false },
         ],
-        resources: vec![value("resource")],
+        resources: vec![ResourceContext::of(&tools, |part| value(&part))],
         client_id: value("client_id"),
         redirect_uri: value("redirect_uri"),
         state: Some(value("state")),

@@ -17,14 +17,15 @@ use super::TemplateError;
 pub(crate) const SVG: &str = "image/svg+xml";
 
 /// A script, a style or a picture.
-pub(crate) struct Asset {
-    pub(crate) content_type: &'static str,
-    pub(crate) bytes: Bytes,
+#[derive(Debug)]
+pub struct Asset {
+    pub content_type: &'static str,
+    pub bytes: Bytes,
     gzip: OnceLock<Option<Bytes>>,
 }
 
 impl Asset {
-    pub(crate) const fn new(content_type: &'static str, bytes: Bytes) -> Self {
+    pub const fn new(content_type: &'static str, bytes: Bytes) -> Self {
         Self { content_type, bytes, gzip: OnceLock::new() }
     }
 
@@ -75,7 +76,7 @@ impl Assets {
         if let Some(hashed_name) = self.hashed_names.get(name) {
             return Ok(hashed_name.clone());
         }
-        let importer = importers.last().map_or("nobody", String::as_str);
+        let importer = importers.last().map_or("no one", String::as_str);
         let Some(source) = sources.get(name) else {
             return Err(TemplateError::Import(format!("{importer} imports ./{name}, which is not an asset")));
         };
@@ -164,8 +165,8 @@ fn with_urls(
 
 /// `auth.js` becomes `auth.0123456789abcdef.js`.
 fn hashed_name(name: &str, bytes: &[u8]) -> String {
-    // FNV-1a is enough: the hash only has to change with the content, and nobody gains anything from a
-    // collision between our own files.
+    // FNV-1a is enough: the hash only has to change with the content, and a collision between our own files
+    // helps no attacker.
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });

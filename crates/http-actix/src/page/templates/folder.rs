@@ -105,7 +105,7 @@ impl Folder {
     }
 
     /// Describes each file and text that has no effect, or probably not the intended one.
-    pub(super) fn doubts(&self, modules: &[PageModule], known: &Known<'_>) -> Vec<String> {
+    pub(super) fn doubts(&self, modules: &[PageModule], known: &KnownNames<'_>) -> Vec<String> {
         let mut doubts = Vec::new();
         let mut used = 0;
         for path in self.files.keys() {
@@ -274,14 +274,14 @@ fn is_language(tag: &str) -> bool {
 }
 
 /// The names that templates can use.
-pub(super) struct Known<'a> {
+pub(super) struct KnownNames<'a> {
     /// All texts.
     pub(super) texts: &'a Value,
     /// The assets, by their variables.
     pub(super) assets: &'a BTreeMap<String, String>,
 }
 
-impl Known<'_> {
+impl KnownNames<'_> {
     /// Does the text or asset exist? If not, the page could not be rendered.
     fn has(&self, name: &str) -> bool {
         let mut parts = name.split('.');

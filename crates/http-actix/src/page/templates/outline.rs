@@ -11,6 +11,7 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::{PoisonError, RwLock};
 
+use countersign_domain::number::whole;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -174,7 +175,7 @@ impl Outline {
 /// Reads a mark without its first character. Also returns what follows it.
 fn number_of_mark(text: &str) -> Option<(usize, &str)> {
     let (number, rest) = text.split_once(MARK[1])?;
-    Some((number.parse().ok()?, rest))
+    Some((whole(number)?, rest))
 }
 
 impl fmt::Display for Place {

@@ -87,7 +87,7 @@ fn lay_over(below: &mut Value, above: Value, at: &str) -> Result<(), String> {
 }
 
 /// Puts values into a text, where `{name}` is the place for `name`. A place without a value does not change.
-pub(crate) fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
+pub fn fill(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {

@@ -6,7 +6,7 @@ use countersign_ports::EventStore;
 use serde_json::json;
 use url::Url;
 
-use crate::invariants::site::{Answer, Browser, From, Kind, Site, sign};
+use crate::site::{Answer, Browser, From, Kind, Site, sign};
 
 /// The request with this id, from an address of the network 203.0.113.0/24. It claims to come from elsewhere.
 fn asked(request: TestRequest, id: &str) -> TestRequest {

@@ -1,7 +1,7 @@
 //! Shared step: a client authenticates with an assertion that it signed.
 
 use countersign_domain::client::Client;
-use countersign_domain::client_assertion::{self, AssertionAudience, AssertionRejected, Expected};
+use countersign_domain::client_assertion::{self, AssertionRejected, Expected};
 use countersign_domain::client_auth::ClientRejected;
 use countersign_domain::forgetting::MARGIN;
 use countersign_domain::registration::is_web_address;
@@ -40,10 +40,8 @@ pub(crate) async fn verify_assertion(
 ) -> Result<(), AuthenticateClientError> {
     let now = context.clock.now();
     let public_url = &context.policy.public_url;
-    let token_endpoint = match context.policy.assertion_audience {
-        AssertionAudience::Issuer => None,
-        AssertionAudience::Endpoint => Some(public_url.join("/oauth/token")),
-    };
+    let admits_endpoint = context.policy.assertion_audience.admits_endpoint(client.origin);
+    let token_endpoint = admits_endpoint.then(|| public_url.join("/oauth/token"));
     let expected = Expected {
         client_id,
         issuer: public_url.as_str(),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::EventReceiver;
 use crate::Context;
-use crate::events::list_events::EventView;
+use crate::events::event_view::EventView;
 
 /// The longest error code that is written to the log.
 const MAX_CODE: usize = 64;
@@ -77,7 +77,8 @@ fn claims(context: &Context, receiver: &EventReceiver, event: &Event) -> Securit
     }
 }
 
-/// The error code of RFC 8935 section 2.3. A receiver can write anything there, so what is no code is none.
+/// The error code of RFC 8935 section 2.3. A receiver can write anything there, so a text that cannot be a
+/// code counts as none.
 fn code(status: u16, reason: &[u8]) -> Option<String> {
     if status != 400 {
         return None;

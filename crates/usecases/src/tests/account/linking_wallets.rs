@@ -6,8 +6,9 @@ use countersign_domain::client::ClientOrigin;
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::group::GroupName;
 use countersign_domain::registration::RequestedMetadata;
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet_change::PendingWalletChange;
-use countersign_ports::{Blocked, Member, RemoveBlock};
+use countersign_ports::RemoveBlock;
 use time::Duration;
 
 use crate::account::begin_wallet_change::{
@@ -145,7 +146,7 @@ async fn a_link_to_a_wallet_with_an_account_is_refused_before_anybody_signs_and_
     }
     link(&world, "toy-ann", "toy-phone").await.unwrap();
     assert!(admit(&browser, "toy-ann", "toy-phone").await.is_ok(), "it is theirs already");
-    assert!(admit(&Browser::default(), "toy-ann", "toy-bob").await.is_ok(), "nobody is signed in");
+    assert!(admit(&Browser::default(), "toy-ann", "toy-bob").await.is_ok(), "no one is signed in");
     assert!(admit(&browser, "toy-bob", "toy-ann").await.is_ok(), "another signer than who is signed in");
     world.advance(Duration::minutes(10));
     assert!(admit(&browser, "toy-ann", "toy-bob").await.is_ok(), "the signature is too old");
@@ -194,6 +195,35 @@ async fn the_last_wallet_cannot_be_unlinked() {
     link(&world, "toy-ann", "toy-phone").await.unwrap();
     let left = unlink(&world, "toy-ann", "toy-ann").await.unwrap();
     assert_eq!(addresses(&left), ["toy-phone"], "a wallet may sign itself off while another stays");
+}
+
+/// Whoever is signed in learns it before signing. Who has more than the bound keeps them.
+#[tokio::test]
+async fn f_26_an_account_has_at_most_so_many_wallets_as_the_settings_say() {
+    let mut world = World::new();
+    let client = world.client().await;
+    let mut browser = Browser::default();
+    let mut pending = world.pending(&client, &[]).await;
+    world.remember(&mut browser, &mut pending, "toy-ann").await;
+    world.context.policy.wallets_per_user = 3;
+    for wallet in ["toy-1", "toy-2"] {
+        link(&world, "toy-ann", wallet).await.unwrap();
+    }
+    let full = |refused: ChangeWalletsError| {
+        assert!(matches!(refused, ChangeWalletsError::TooMany { most: 3 }), "{refused:?}");
+        let said = "this user has as many wallets as a user may have (3): unlink one first";
+        assert_eq!(refused.refusal().description, said);
+    };
+    full(link(&world, "toy-ann", "toy-3").await.unwrap_err());
+    let (pending, _) = begin(&world, WantedChange::Link, "toy-ann", "toy-3");
+    full(admit_link(&world.context, &browser, &pending).await.unwrap_err());
+    world.context.policy.wallets_per_user = 1;
+    let of_ann = link(&world, "toy-ann", "toy-2").await.unwrap();
+    assert_eq!(addresses(&of_ann), ["toy-1", "toy-2", "toy-ann"], "what is theirs stays theirs");
+    world.context.policy.wallets_per_user = 3;
+    unlink(&world, "toy-ann", "toy-1").await.unwrap();
+    admit_link(&world.context, &browser, &pending).await.unwrap();
+    link(&world, "toy-ann", "toy-3").await.unwrap();
 }
 
 #[tokio::test]
@@ -263,7 +293,7 @@ async fn an_unlinked_wallet_takes_its_groups_along_and_the_tokens_made_next_have
     let requested = RequestedMetadata { scopes, ..RequestedMetadata::default() };
     let client = world.register_by(requested, ClientOrigin::Operator).await;
     world.decide(&client, "everyone", Release::All).await;
-    world.join("staff", Member::Wallet(toy("toy-phone"))).await;
+    world.join("staff", Subject::Wallet(toy("toy-phone"))).await;
     let code = world.code(&client, "toy-ann", &[("scope", scope)]).await;
     let none = world.exchange(&client, &code).await.unwrap();
     let groups = async |tokens: &TokenAnswer| world.user_info(tokens).await.unwrap().groups.unwrap();
@@ -286,7 +316,7 @@ async fn whoever_is_blocked_neither_links_nor_frees_a_wallet() {
     let client = world.client().await;
     let user = world.user_info(&world.tokens(&client, "toy-ann").await).await.unwrap().subject;
     link(&world, "toy-ann", "toy-phone").await.unwrap();
-    for who in [Blocked::User(user), Blocked::Wallet(toy("toy-ann"))] {
+    for who in [Subject::User(user), Subject::Wallet(toy("toy-ann"))] {
         world.block(who.clone()).await;
         for refused in [
             link(&world, "toy-ann", "toy-other").await.unwrap_err(),

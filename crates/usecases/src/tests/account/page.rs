@@ -116,7 +116,7 @@ async fn whoever_is_not_signed_in_sees_and_changes_nothing() {
         delete_account(context, &PERSON, &nobody).await.unwrap_err(),
     ];
     for error in refused {
-        assert_eq!(error.refusal().description, "nobody is signed in here");
+        assert_eq!(error.refusal().description, "no one is signed in here");
     }
     let error = put_email(context, &nobody, "ann@example.com").await.unwrap_err();
     assert_eq!(error.refusal().code.name(), "access_denied");

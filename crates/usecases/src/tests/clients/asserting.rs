@@ -9,8 +9,9 @@ use countersign_domain::secret::Secret;
 use serde_json::{Value, json};
 use time::Duration;
 
+use crate::act_refused::ActRefused;
 use crate::clients::register_client::register_client;
-use crate::clients::rotate_client_secret::{RotateClientSecretError, rotate_client_secret};
+use crate::clients::rotate_client_secret::rotate_client_secret;
 use crate::clients::update_client::update_client;
 use crate::tests::world::{CLIENT, REDIRECT_URI, TestClient, World};
 use crate::tokens::revoke_token::{RevokeToken, RevokeTokenError, revoke_token};
@@ -205,10 +206,10 @@ async fn an_update_changes_keys_and_does_not_take_them_away() {
         assert_eq!(update(changed).await.unwrap_err().refusal().code.name(), "invalid_client_metadata");
     }
     let newer = DisplayMetadata { jwks: Some(FakeReader::jwks("k2")), ..DisplayMetadata::default() };
-    assert_eq!(update(requested(newer)).await.unwrap().authentication.method(), "private_key_jwt");
+    assert_eq!(update(requested(newer)).await.unwrap().client.authentication.method(), "private_key_jwt");
     assert!(world.assert(&client, world.assertion(&client, "k1", &json!({}))).await.is_err());
     assert!(world.assert(&client, world.assertion(&client, "k2", &json!({}))).await.is_ok());
     let id = countersign_domain::id::ClientId::parse(&client.id).unwrap();
     let rotated = rotate_client_secret(world.context.management(), id, KeepOld::NOT).await;
-    assert!(matches!(rotated, Err(RotateClientSecretError::NoSecret)));
+    assert!(matches!(rotated, Err(ActRefused::NoSecret)));
 }

@@ -8,7 +8,7 @@ use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::id::ClientId;
 use countersign_domain::secret::Secret;
-use countersign_ports::Member;
+use countersign_domain::subject::Subject;
 use serde_json::{Value, json};
 use time::Duration;
 
@@ -85,9 +85,14 @@ async fn a_client_that_a_document_describes_signs_people_in() {
 
 #[tokio::test]
 async fn a_document_without_scopes_may_ask_for_the_usual_ones() {
-    let world = world_with(&json!({}));
-    let all = [PKCE[0], PKCE[1], ("scope", "openid profile email offline_access")];
-    world.pending(&client(), &all).await;
+    let absent = [PKCE[0], PKCE[1], ("scope", "")];
+    for scope in [json!({}), json!({"scope": ""}), json!({"scope": " "}), json!({"scope": "mcp:tools"})] {
+        let world = world_with(&scope);
+        let asked = [PKCE[0], PKCE[1], ("scope", "openid profile email offline_access wallets groups x:y")];
+        let pending = world.pending(&client(), &asked).await;
+        assert_eq!(pending.scope().to_string(), "openid profile offline_access", "{scope}");
+        assert_eq!(world.pending(&client(), &absent).await.scope(), pending.scope(), "and without one");
+    }
     let world = world_with(&json!({"scope": "mcp:tools email other"}));
     assert_eq!(
         world.pending(&client(), &[PKCE[0], PKCE[1], ("scope", "email")]).await.scope().to_string(),
@@ -105,7 +110,7 @@ async fn a_document_opens_no_client_that_the_operator_closed() {
     assert_eq!(refused.code, OAuthErrorCode::NotAdmitted);
     // What its document says changes, and is stored again at the next sign-in.
     world.decide(&client(), "groups:staff", Release::OfRule).await;
-    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    world.join("staff", Subject::Wallet(toy("toy-ann"))).await;
     let later = World::on(Arc::clone(&world.storage));
     later.advance(Duration::seconds(10));
     later.outside.put(ADDRESS, &document(&json!({"client_name": "Another name"})));
@@ -117,7 +122,7 @@ async fn a_document_opens_no_client_that_the_operator_closed() {
 
 #[tokio::test]
 async fn a_118_a_document_cannot_name_the_scope_of_groups() {
-    for (scope, had) in [("groups email", "email"), ("groups", "openid profile email offline_access")] {
+    for (scope, had) in [("groups email", "email"), ("groups", "openid profile offline_access")] {
         let world = world_with(&json!({"scope": scope}));
         assert_eq!(
             world.pending(&client(), &[PKCE[0], PKCE[1], ("scope", had)]).await.scope().to_string(),
@@ -309,5 +314,5 @@ async fn f_02_such_a_client_moves_no_browser_by_signing_out_somebody_who_is_not_
         ..SignOutRequest::default()
     };
     let judged = judge_sign_out(&world.context, &request, &Browser::default()).await.unwrap();
-    assert!(matches!(judged.step, SignOutStep::Nobody), "a page with a link");
+    assert!(matches!(judged.step, SignOutStep::NotSignedIn), "a page with a link");
 }

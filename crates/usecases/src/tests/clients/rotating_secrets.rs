@@ -15,10 +15,9 @@ use countersign_ports::{Clock, SecretRecord, Storage};
 use time::{Duration, OffsetDateTime};
 
 use crate::Refuse;
+use crate::act_refused::ActRefused;
 use crate::clients::change_client::change_client;
-use crate::clients::rotate_client_secret::{
-    RotateClientSecretError, RotatedSecret, read_secrets, rotate_client_secret,
-};
+use crate::clients::rotate_client_secret::{RotatedSecret, read_secrets, rotate_client_secret};
 use crate::clients::update_client::{UpdateClientError, update_client};
 use crate::context::clients::UseCounts;
 use crate::tests::breakable::{break_after, world as breakable};
@@ -129,10 +128,10 @@ async fn where_there_is_no_secret_none_is_made() {
     let world = World::new();
     let public = world.public_client().await;
     let refused = rotate_client_secret(world.context.management(), id_of(&public), HOUR).await;
-    assert!(matches!(refused, Err(RotateClientSecretError::NoSecret)));
+    assert!(matches!(refused, Err(ActRefused::NoSecret)));
     let nobody = ClientId::at(world.clock.now(), [1; 10]);
     let refused = rotate_client_secret(world.context.management(), nobody, HOUR).await;
-    assert!(matches!(refused, Err(RotateClientSecretError::Unknown)));
+    assert!(matches!(refused, Err(ActRefused::ClientUnknown(_))));
     assert_eq!(read_secrets(world.context.management(), id_of(&public)).await.unwrap(), []);
 }
 

@@ -244,7 +244,11 @@ async fn a_111_the_token_endpoint_is_no_audience_unless_the_operator_says_so() {
     let requested =
         RequestedMetadata { token_endpoint_auth_method: method, display, ..RequestedMetadata::default() };
     let client = world.register(requested).await;
-    for (audience, is_believed) in [(AssertionAudience::Issuer, false), (AssertionAudience::Endpoint, true)] {
+    for (audience, is_believed) in [
+        (AssertionAudience::Issuer, false),
+        (AssertionAudience::Documents, false),
+        (AssertionAudience::Endpoint, true),
+    ] {
         world.context.policy.assertion_audience = audience;
         let now = world.context.clock.now().unix_timestamp();
         let claims = json!({

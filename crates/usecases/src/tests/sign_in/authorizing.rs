@@ -105,7 +105,7 @@ async fn a_026_to_a_034_every_other_refusal_goes_to_the_client_with_state_and_is
 #[tokio::test]
 async fn a_scope_that_is_refused_is_named_beside_those_that_are_not() {
     let world = World::new();
-    let client = world.client().await;
+    let client = world.client_by(ClientOrigin::Operator).await;
     let known = "it knows openid profile email offline_access wallets wallet_proof groups";
     let unknown = |name: &str| format!("scope holds {name}, which this server does not know; {known}");
     let cases = [
@@ -131,7 +131,7 @@ async fn a_scope_that_is_refused_is_named_beside_those_that_are_not() {
 #[tokio::test]
 async fn a_refusal_repeats_no_scope_that_could_be_markup_or_an_address_or_a_sentence() {
     let world = World::new();
-    let client = world.client().await;
+    let client = world.client_by(ClientOrigin::Operator).await;
     let long = "x".repeat(41);
     for scope in [
         "<b>call</b>",

@@ -14,7 +14,8 @@ use countersign_domain::grant::RevocationReason;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
-use countersign_ports::{BlockStore, Blocked, Clock, EndAccess, PutBlock, RemoveBlock, Storage, WalletStore};
+use countersign_domain::subject::Subject;
+use countersign_ports::{BlockStore, Clock, EndAccess, PutBlock, RemoveBlock, Storage, WalletStore};
 use tokio::sync::Mutex;
 
 use crate::TokenAnswer;
@@ -25,7 +26,7 @@ use crate::sign_in::continue_session::{ContinueWishes, continue_session};
 use crate::sign_in::find_device::find_device;
 use crate::steps::login::{Browser, find_login};
 use crate::tests::breakable::{Act, Breakable, world};
-use crate::tests::tokens::programs;
+use crate::tests::programs;
 use crate::tests::world::{PERSON, TestClient, World, as_client, as_person, code_of, request, toy};
 use crate::tokens::exchange_device_code::{ExchangeDeviceCode, exchange_device_code};
 use crate::tokens::introspect_token::introspect_token;
@@ -155,7 +156,7 @@ impl Ready {
     }
 
     /// The two operations of a block, by an operator whose calls are not counted.
-    fn block(&self, who: &Blocked) -> [Act; 2] {
+    fn block(&self, who: &Subject) -> [Act; 2] {
         let operator: [(Arc<MemoryStorage>, Arc<ManualClock>); 2] =
             std::array::from_fn(|_| (self.storage.inner(), Arc::clone(&self.world.clock)));
         let [(storage, clock), (ending, waiting)] = operator;
@@ -207,7 +208,7 @@ async fn poll(world: &World, client: &TestClient, waits: &DeviceWaits) -> Option
 /// How many calls a flow makes in a server that blocks somebody else. Nobody can come between more.
 async fn calls(flow: Flow) -> usize {
     let mut ready = Ready::new().await;
-    ready.world.block(Blocked::Wallet(toy("toy-mallory"))).await;
+    ready.world.block(Subject::Wallet(toy("toy-mallory"))).await;
     ready.world.clock.wait(Duration::from_secs(1)).await;
     ready.storage.asked();
     ready.run(flow, "toy-ann").await;
@@ -215,12 +216,12 @@ async fn calls(flow: Flow) -> usize {
 }
 
 /// Who is blocked, and who signs.
-async fn whom(ready: &Ready, flow: Flow) -> Vec<(Blocked, &'static str)> {
+async fn whom(ready: &Ready, flow: Flow) -> Vec<(Subject, &'static str)> {
     let ann = ready.storage.inner().find_owner(toy("toy-ann")).await.unwrap().unwrap();
-    let mut whom = vec![(Blocked::User(ann), "toy-ann"), (Blocked::Wallet(toy("toy-ann")), "toy-ann")];
+    let mut whom = vec![(Subject::User(ann), "toy-ann"), (Subject::Wallet(toy("toy-ann")), "toy-ann")];
     // Somebody whom nobody knows yet.
     if matches!(flow, Flow::Login | Flow::Account | Flow::Device) {
-        whom.push((Blocked::Wallet(toy("toy-bob")), "toy-bob"));
+        whom.push((Subject::Wallet(toy("toy-bob")), "toy-bob"));
     }
     whom
 }
@@ -318,7 +319,7 @@ async fn a_117_a_device_that_asks_while_its_login_and_a_block_are_under_way_keep
 async fn whoever_is_let_in_again_signs_anew_and_nothing_old_comes_back() {
     let mut ready = Ready::new().await;
     let user = ready.world.user_info(&ready.tokens).await.unwrap().subject;
-    for who in [Blocked::User(user), Blocked::Wallet(toy("toy-ann"))] {
+    for who in [Subject::User(user), Subject::Wallet(toy("toy-ann"))] {
         ready.world.block(who.clone()).await;
         assert!(ready.run(Flow::Login, "toy-ann").await.codes.is_empty());
         assert!(ready.world.context.blocks.unblock(RemoveBlock { who, event: None }).await.unwrap());
@@ -338,10 +339,10 @@ async fn whoever_is_let_in_again_signs_anew_and_nothing_old_comes_back() {
 async fn a_login_that_finds_a_block_after_its_commit_takes_back_what_it_stored() {
     let most = calls(Flow::Login).await;
     let mut ready = Ready::new().await;
-    ready.world.block(Blocked::Wallet(toy("toy-mallory"))).await;
+    ready.world.block(Subject::Wallet(toy("toy-mallory"))).await;
     ready.world.clock.wait(Duration::from_secs(1)).await;
     // Just after the commit: the login looks once more.
-    let [put, _] = ready.block(&Blocked::Wallet(toy("toy-ann")));
+    let [put, _] = ready.block(&Subject::Wallet(toy("toy-ann")));
     ready.storage.between(vec![(most - 1, put)]);
     let given = ready.run(Flow::Login, "toy-ann").await;
     assert!(given.codes.is_empty() && given.sessions.is_empty());

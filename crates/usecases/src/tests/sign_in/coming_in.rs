@@ -13,7 +13,8 @@ use countersign_domain::id::UserId;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::refusal::RefusedFor;
 use countersign_domain::registration::RequestedMetadata;
-use countersign_ports::{Blocked, ChangeMember, Clock, Member, RemoveBlock, Storage};
+use countersign_domain::subject::Subject;
+use countersign_ports::{ChangeMember, Clock, RemoveBlock, Storage};
 
 use crate::sign_in::begin_authorization::{BeginAuthorizationError, begin_authorization};
 use crate::sign_in::begin_device::{DeviceAsks, DeviceWaits, begin_device};
@@ -22,7 +23,7 @@ use crate::sign_in::continue_session::{ContinueSessionError, ContinueWishes, con
 use crate::sign_in::find_device::find_device;
 use crate::steps::login::Browser;
 use crate::tests::breakable;
-use crate::tests::tokens::programs;
+use crate::tests::programs;
 use crate::tests::world::{
     CHALLENGE, PERSON, TestClient, VERIFIER, World, as_client, as_person, code_of, named, parameter, request,
     sign, toy,
@@ -117,7 +118,7 @@ async fn a_113_no_door_of_a_client_lets_anyone_in_whom_its_rule_does_not() {
     let client = client(&world).await;
     for rule in ["nobody", "groups:staff,friends"] {
         world.decide(&client, rule, Release::OfRule).await;
-        world.join(&format!("other-{}", rule.len()), Member::Wallet(toy("toy-ann"))).await;
+        world.join(&format!("other-{}", rule.len()), Subject::Wallet(toy("toy-ann"))).await;
         assert_eq!(doors(&world, &client, "toy-ann").await, [(); 3].map(|()| Err(refusal())), "{rule}");
     }
     assert_eq!(world.context.storage.find_owner(toy("toy-ann")).await.unwrap(), None);
@@ -130,7 +131,7 @@ async fn a_wallet_that_is_in_a_group_before_its_first_sign_in_comes_in_at_the_fi
     let world = World::new();
     let client = client(&world).await;
     world.decide(&client, "groups:friends,staff", Release::OfRule).await;
-    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    world.join("staff", Subject::Wallet(toy("toy-ann"))).await;
     assert_eq!(doors(&world, &client, "toy-ann").await, [(); 3].map(Ok));
     let code = world.code(&client, "toy-ann", &[]).await;
     let tokens = world.exchange(&client, &code).await.unwrap();
@@ -163,13 +164,13 @@ async fn a_114_nothing_is_stored_of_somebody_who_is_not_let_in() {
     assert_eq!(storage.asked(), ["find_device", "standing_of"]);
     program(&world, &client, "toy-ann").await.unwrap_err();
     assert_eq!(storage.asked(), ["standing_of"]);
-    world.block(Blocked::Wallet(toy("toy-ann"))).await;
+    world.block(Subject::Wallet(toy("toy-ann"))).await;
     storage.asked();
     world.sign_in(&mut of_account, "toy-ann").await.unwrap_err();
     assert_eq!(storage.asked(), ["anything_blocked", "standing_of"]);
     // The text was not used up either.
     world.decide(&client, "everyone", Release::OfRule).await;
-    let who = Blocked::Wallet(toy("toy-ann"));
+    let who = Subject::Wallet(toy("toy-ann"));
     world.context.blocks.unblock(RemoveBlock { who, event: None }).await.unwrap();
     assert!(world.sign_in(&mut pending, "toy-ann").await.is_ok());
 }
@@ -180,9 +181,9 @@ async fn a_115_a_block_a_missing_group_and_an_unknown_wallet_get_one_answer_afte
     let client = client(&world).await;
     login(&world, &client, "toy-blocked").await.unwrap();
     login(&world, &client, "toy-wrong").await.unwrap();
-    let blocked = Blocked::User(user_of(&world, "toy-blocked").await);
-    world.join("staff", Member::Wallet(toy("toy-blocked"))).await;
-    world.join("others", Member::User(user_of(&world, "toy-wrong").await)).await;
+    let blocked = Subject::User(user_of(&world, "toy-blocked").await);
+    world.join("staff", Subject::Wallet(toy("toy-blocked"))).await;
+    world.join("others", Subject::User(user_of(&world, "toy-wrong").await)).await;
     world.decide(&client, "groups:staff", Release::OfRule).await;
     world.block(blocked).await;
     let mut seen = Vec::new();
@@ -209,7 +210,7 @@ async fn a_rule_that_is_changed_while_somebody_is_on_the_sign_in_page_counts_whe
     let refused = here.sign_in(&mut first, "toy-ann").await.unwrap_err();
     assert_eq!(refused.refusal(), refusal());
     there.decide(&client, "groups:staff", Release::OfRule).await;
-    there.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    there.join("staff", Subject::Wallet(toy("toy-ann"))).await;
     assert!(here.sign_in(&mut second, "toy-ann").await.is_ok());
     assert!(here.sign_in(&mut first, "toy-ann").await.is_ok(), "the request still waits");
 }
@@ -231,7 +232,7 @@ async fn a_113_a_remembered_sign_in_continues_only_to_clients_that_let_the_perso
     let BeginAuthorizationError::Redirect { to, .. } = &error else { panic!("{error:?}") };
     assert_eq!(parameter(&to.address(), "error").as_deref(), Some("access_denied"));
     assert_eq!(error.refusal(), refusal());
-    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    world.join("staff", Subject::Wallet(toy("toy-ann"))).await;
     let to = go_on().await.unwrap().to.address();
     assert!(world.exchange(&client, &code_of(&to)).await.is_ok());
 }
@@ -240,7 +241,7 @@ async fn a_113_a_remembered_sign_in_continues_only_to_clients_that_let_the_perso
 async fn a_116_tokens_are_made_only_while_the_rule_lets_the_user_in_and_a_refusal_burns_nothing() {
     let world = World::new();
     let client = client(&world).await;
-    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    world.join("staff", Subject::Wallet(toy("toy-ann"))).await;
     let code = world.code(&client, "toy-ann", &[]).await;
     let (waits, mut of_device) = device(&world, &client).await;
     world.sign_in(&mut of_device, "toy-ann").await.unwrap();
@@ -267,8 +268,8 @@ async fn a_115_a_client_does_not_learn_whether_a_block_or_a_lost_group_ended_the
         let world = World::new();
         let client = if is_public { world.public_client().await } else { client(&world).await };
         world.decide(&client, "groups:staff", Release::OfRule).await;
-        world.join("staff", Member::Wallet(toy("toy-ann"))).await;
-        world.join("staff-too", Member::Wallet(toy("toy-bob"))).await;
+        world.join("staff", Subject::Wallet(toy("toy-ann"))).await;
+        world.join("staff-too", Subject::Wallet(toy("toy-bob"))).await;
         world.decide(&client, "groups:staff,staff-too", Release::OfRule).await;
         let pkce = [("code_challenge", CHALLENGE), ("code_challenge_method", "S256")];
         let mut codes = Vec::new();
@@ -279,7 +280,7 @@ async fn a_115_a_client_does_not_learn_whether_a_block_or_a_lost_group_ended_the
             let verifier = Some(VERIFIER);
             tokens.push(world.exchange_with(&client, &code, verifier).await.unwrap());
         }
-        world.block(Blocked::Wallet(toy("toy-ann"))).await;
+        world.block(Subject::Wallet(toy("toy-ann"))).await;
         world.decide(&client, "groups:staff", Release::OfRule).await;
         let mut answers = Vec::new();
         for (code, tokens) in codes.iter().zip(&tokens) {
@@ -297,11 +298,11 @@ async fn whoever_lost_the_group_between_login_and_exchange_gets_no_tokens() {
     let world = World::new();
     let client = client(&world).await;
     world.decide(&client, "groups:staff", Release::OfRule).await;
-    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    world.join("staff", Subject::Wallet(toy("toy-ann"))).await;
     let code = world.code(&client, "toy-ann", &[]).await;
     let command = ChangeMember {
         group: GroupName::parse("staff").unwrap(),
-        member: Member::Wallet(toy("toy-ann")),
+        member: Subject::Wallet(toy("toy-ann")),
         now: world.context.clock.now(),
         event: None,
     };

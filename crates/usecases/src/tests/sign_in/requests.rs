@@ -85,13 +85,13 @@ async fn a_device_may_fetch_its_tokens_until_its_code_expires() {
     let (answered, unanswered) = (begin(&world, &client).await, begin(&world, &client).await);
     world.sign_in(&mut typed(&world, &answered).await, "toy-ann").await.unwrap();
     world.advance(device::LIFETIME - SECOND);
-    purge_expired(&world.context, world.context.clock.now()).await.unwrap();
+    purge_expired(&world.context, world.past()).await.unwrap();
     poll(&world, &client, &answered).await.unwrap();
     let pending = poll(&world, &client, &unanswered).await.unwrap_err();
     assert!(matches!(pending, ExchangeDeviceCodeError::Rejected(DeviceRejected::Pending)), "{pending}");
     world.sign_in(&mut typed(&world, &unanswered).await, "toy-ann").await.unwrap();
     world.advance(SECOND);
-    purge_expired(&world.context, world.context.clock.now()).await.unwrap();
+    purge_expired(&world.context, world.past()).await.unwrap();
     let late = poll(&world, &client, &unanswered).await.unwrap_err();
     assert_eq!(late.refusal().code, OAuthErrorCode::ExpiredToken);
 }
@@ -107,7 +107,7 @@ async fn an_answered_device_stays_answered_though_its_tokens_are_forgotten() {
     world.sign_in(&mut pending, "toy-ann").await.unwrap();
     poll(&world, &client, &device).await.unwrap();
     world.advance(Duration::minutes(5));
-    purge_expired(&world.context, world.context.clock.now()).await.unwrap();
+    purge_expired(&world.context, world.past()).await.unwrap();
     let again = world.sign_in(&mut pending, "toy-bob").await.unwrap_err();
     assert!(matches!(again, CompleteLoginError::ChallengeSpent), "{again}");
     let again = poll(&world, &client, &device).await.unwrap_err();

@@ -61,7 +61,7 @@ async fn step(world: &World, request: &SignOutRequest, browser: &Browser) -> &'s
     match judge_sign_out(&world.context, request, browser).await.unwrap().step {
         SignOutStep::AtOnce => "at once",
         SignOutStep::Ask(_) => "ask",
-        SignOutStep::Nobody => "nobody",
+        SignOutStep::NotSignedIn => "nobody",
     }
 }
 

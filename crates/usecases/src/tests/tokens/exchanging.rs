@@ -13,7 +13,7 @@ use crate::tokens::exchange_code::{ExchangeCode, ExchangeCodeError, exchange_cod
 
 fn why(error: &ExchangeCodeError) -> Option<CodeRejected> {
     match error {
-        ExchangeCodeError::Rejected { why, told: _ } => Some(*why),
+        ExchangeCodeError::Rejected { why, shown: _ } => Some(*why),
         ExchangeCodeError::Client(_)
         | ExchangeCodeError::GrantTypeNotAllowed
         | ExchangeCodeError::Resource(_)

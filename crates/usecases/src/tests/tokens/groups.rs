@@ -13,7 +13,8 @@ use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_ports::{ChangeMember, CompleteLogin, Member, UpdateClient};
+use countersign_domain::subject::Subject;
+use countersign_ports::{ChangeMember, CompleteLogin, UpdateClient};
 use serde_json::{Value, json};
 
 use crate::clients::update_client::update_client;
@@ -66,7 +67,7 @@ async fn told(world: &World, client: &TestClient, tokens: &TokenAnswer) -> [Valu
     ]
 }
 
-async fn leave(world: &World, group: &str, member: Member) {
+async fn leave(world: &World, group: &str, member: Subject) {
     let command = ChangeMember {
         group: GroupName::parse(group).unwrap(),
         member,
@@ -81,7 +82,7 @@ async fn a_118_the_groups_that_are_told_are_those_that_the_operator_releases_and
     let world = World::new();
     let client = client(&world).await;
     for group in ["staff", "eu:sales", "admins"] {
-        world.join(group, Member::Wallet(toy("toy-ann"))).await;
+        world.join(group, Subject::Wallet(toy("toy-ann"))).await;
     }
     for (rule, release, expected) in [
         ("everyone", Release::OfRule, json!([])),
@@ -121,15 +122,15 @@ async fn userinfo_and_introspection_tell_the_groups_of_now_and_tokens_those_of_w
     let world = World::new();
     let client = client(&world).await;
     world.decide(&client, "everyone", Release::All).await;
-    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    world.join("staff", Subject::Wallet(toy("toy-ann"))).await;
     let tokens = tokens(&world, &client, ALL).await;
     // Twice, because what the token means is remembered after the first time.
     for _ in 0..2 {
         assert_eq!(told(&world, &client, &tokens).await, [(); 4].map(|()| json!(["staff"])));
     }
-    leave(&world, "staff", Member::Wallet(toy("toy-ann"))).await;
+    leave(&world, "staff", Subject::Wallet(toy("toy-ann"))).await;
     let user = world.user_info(&tokens).await.unwrap().subject;
-    world.join("friends", Member::User(user)).await;
+    world.join("friends", Subject::User(user)).await;
     let [then, now] = [json!(["staff"]), json!(["friends"])];
     assert_eq!(told(&world, &client, &tokens).await, [then.clone(), then, now.clone(), now.clone()]);
     let refresh_token = tokens.refresh_token.as_ref().unwrap();
@@ -153,8 +154,10 @@ async fn a_118_a_client_that_registered_itself_gets_the_rest_without_an_error() 
     };
     let updated =
         update_client(&world.context, &CLIENT, &client.id, &client.registration_token, None, again).await;
-    assert_eq!(updated.unwrap().metadata.scopes.to_string(), "profile");
-    let asked = request(&client, &[("scope", "profile groups")]);
+    assert_eq!(updated.unwrap().client.metadata.scopes.to_string(), "profile");
+    let granted = world.pending(&client, &[("scope", "profile groups")]).await;
+    assert_eq!(granted.scope().to_string(), "profile");
+    let asked = request(&client, &[("scope", "groups")]);
     let error =
         begin_authorization(&world.context, as_person, &asked, &Browser::default()).await.unwrap_err();
     assert_eq!(error.refusal().code, OAuthErrorCode::InvalidScope);
@@ -164,7 +167,7 @@ async fn a_118_a_client_that_registered_itself_gets_the_rest_without_an_error() 
 #[tokio::test]
 async fn a_118_a_stored_scope_that_a_client_cannot_have_is_never_granted() {
     let world = World::new();
-    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    world.join("staff", Subject::Wallet(toy("toy-ann"))).await;
     let device = "urn:ietf:params:oauth:grant-type:device_code";
     let client = world
         .register(RequestedMetadata {
@@ -181,11 +184,13 @@ async fn a_118_a_stored_scope_that_a_client_cannot_have_is_never_granted() {
         world.context.clients.update(UpdateClient { client: stored.clone(), event: None }).await.unwrap()
     );
     world.decide(&client, "everyone", Release::All).await;
-    let asked = request(&client, &[("scope", "openid groups")]);
+    let granted = world.pending(&client, &[("scope", "openid groups")]).await;
+    assert_eq!(granted.scope().to_string(), "openid");
+    let asked = request(&client, &[("scope", "groups")]);
     let error =
         begin_authorization(&world.context, as_person, &asked, &Browser::default()).await.unwrap_err();
     assert_eq!(error.refusal().code, OAuthErrorCode::InvalidScope);
-    let scope = Some("profile groups".to_owned());
+    let scope = Some("groups".to_owned());
     let asks = DeviceAsks { credentials: client.credentials(), scope, resources: Vec::new() };
     assert_eq!(
         begin_device(&world.context, asks).await.unwrap_err().refusal().code,
@@ -220,12 +225,12 @@ async fn groups_that_do_not_fit_into_a_token_give_none_and_burn_nothing() {
     world.decide(&client, "everyone", Release::All).await;
     // 25 characters and three more for each: 146 fit into 4,096 bytes.
     for group in many(146) {
-        world.join(&group, Member::Wallet(toy("toy-ann"))).await;
+        world.join(&group, Subject::Wallet(toy("toy-ann"))).await;
     }
     let tokens = tokens(&world, &client, ALL).await;
     let code = world.code(&client, "toy-ann", &[("scope", ALL)]).await;
     let user = world.user_info(&tokens).await.unwrap().subject;
-    world.join("one-more", Member::User(user)).await;
+    world.join("one-more", Subject::User(user)).await;
     let told_to_client =
         "the groups of this user do not fit into a token: ask without the scope groups, or tell the operator";
     for refused in [
@@ -254,7 +259,7 @@ async fn groups_are_read_once_where_they_are_needed_and_not_at_all_elsewhere() {
     assert_eq!(storage.asked(), ["find_access"]);
     world.exchange(&client, &telling).await.unwrap();
     assert_eq!(storage.asked(), ["find_grant", "groups_of", "find_email", "redeem_code"]);
-    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    world.join("staff", Subject::Wallet(toy("toy-ann"))).await;
     world.decide(&client, "groups:staff", Release::OfRule).await;
     storage.asked();
     world.refresh(&client, &plain).await.unwrap();

@@ -132,6 +132,7 @@ async fn a_080_a_remembered_token_goes_with_its_user() {
         user: subject,
         now: context.clock.now(),
         pseudonym: Pseudonym::new([0; 16]),
+        hiding: context.keys.record.hiding(Pseudonym::new([0; 16])),
         event: None,
     };
     assert!(context.storage.delete_account(delete).await.unwrap());

@@ -132,6 +132,37 @@ async fn a_user_who_is_asked_for_is_the_only_one_who_gets_the_client_a_code() {
 }
 
 #[tokio::test]
+async fn of_several_users_who_are_asked_for_each_gets_the_client_a_code_and_nobody_else() {
+    let world = World::new();
+    let client = openid_client(&world).await;
+    let mut ids = Vec::new();
+    let mut hint = None;
+    for name in ["toy-ann", "toy-bob", "toy-cem"] {
+        let id_token = tokens(&world, &client, name, &[("scope", "openid")]).await.id_token.unwrap();
+        ids.push(world.context.signer.read_id_token(id_token.expose()).unwrap().subject);
+        hint.get_or_insert(id_token);
+    }
+    let [ann, bob, cem] = ids[..] else { panic!("{ids:?}") };
+    let wanted = format!(r#"{{"userinfo":{{"sub":{{"values":["{bob}","nobody","{ann}"]}}}}}}"#);
+    let asked = [("scope", "openid"), ("claims", wanted.as_str())];
+    for (name, error) in [("toy-ann", None), ("toy-bob", None), ("toy-cem", Some("login_required"))] {
+        let to = world.sign_in(&mut world.pending(&client, &asked).await, name).await.unwrap();
+        assert_eq!(parameter(&to, "error").as_deref(), error, "{name}");
+        assert_eq!(parameter(&to, "code").is_some(), error.is_none(), "{name}");
+    }
+    // Whatever else names a user takes from the list.
+    let hint = hint.unwrap();
+    let hinted = [asked[0], asked[1], ("id_token_hint", hint.expose())];
+    let to = world.sign_in(&mut world.pending(&client, &hinted).await, "toy-bob").await.unwrap();
+    assert_eq!(parameter(&to, "error").as_deref(), Some("login_required"));
+    let apart = format!(r#"{{"userinfo":{{"sub":{{"values":["{bob}","{cem}"],"value":"{ann}"}}}}}}"#);
+    assert_eq!(refusal(&world, &client, &[("claims", apart.as_str())]).await, "login_required");
+    let many = vec![format!("\"{ann}\""); 11].join(",");
+    let many = format!(r#"{{"userinfo":{{"sub":{{"values":[{many}]}}}}}}"#);
+    assert_eq!(refusal(&world, &client, &[("claims", many.as_str())]).await, "invalid_request");
+}
+
+#[tokio::test]
 async fn hints_and_claims_that_cannot_be_read_are_refused() {
     let world = World::new();
     let client = openid_client(&world).await;
@@ -142,6 +173,18 @@ async fn hints_and_claims_that_cannot_be_read_are_refused() {
         ("claims", r#"{"id_token":[]}"#, "invalid_request"),
         ("claims", r#"{"id_token":{"sub":{"value":7}}}"#, "login_required"),
         ("claims", r#"{"userinfo":{"sub":{"value":"nobody"}}}"#, "login_required"),
+        ("claims", r#"{"userinfo":{"sub":{"values":["nobody"]}}}"#, "login_required"),
+        ("claims", r#"{"userinfo":{"sub":{"values":[]}}}"#, "login_required"),
+        ("claims", r#"{"userinfo":{"sub":{"values":"nobody"}}}"#, "invalid_request"),
+        ("claims", r#"{"userinfo":{"sub":7}}"#, "invalid_request"),
+        ("claims", r#"{"userinfo":null,"userinfo":{}}"#, "invalid_request"),
+        ("claims", r#"{"userinfo":{"sub":null,"sub":null}}"#, "invalid_request"),
+        ("claims", r#"{"userinfo":{"email":{"essential":true,"essential":false}}}"#, "invalid_request"),
+        ("claims", r#"{"other":{"a":[{"b":1,"\u0062":2}]}}"#, "invalid_request"),
+        ("max_age", "+5", "invalid_request"),
+        ("max_age", "-5", "invalid_request"),
+        ("max_age", " 5", "invalid_request"),
+        ("max_age", "5.0", "invalid_request"),
         ("response_mode", "fragment", "invalid_request"),
         ("dpop_jkt", "short", "invalid_request"),
         ("resource", "relative", "invalid_target"),

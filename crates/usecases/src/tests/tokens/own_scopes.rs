@@ -7,11 +7,11 @@ use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{OpenTo, Resource, ResourceScope, ScopeTitle};
 use countersign_domain::scope::ScopeName;
 use countersign_domain::secret::Secret;
-use countersign_ports::{ChangeMember, Member};
+use countersign_domain::subject::Subject;
+use countersign_ports::ChangeMember;
 
-use crate::clients::declare_resource::{
-    DeclareResourceError, create_resource, delete_resource, list_resources, update_resource,
-};
+use crate::act_refused::ActRefused;
+use crate::clients::declare_resource::{create_resource, delete_resource, list_resources, update_resource};
 use crate::clients::open_resource::close_resources;
 use crate::clients::register_client::{RegisterClientError, register_client};
 use crate::clients::update_client::update_client;
@@ -46,7 +46,8 @@ fn scope(name: &str, needs: Option<&str>) -> ResourceScope {
 
 fn resource(world: &World, uri: &str, open_to: OpenTo, scopes: Vec<ResourceScope>) -> Resource {
     let now = world.context.clock.now();
-    Resource { uri: uri.to_owned(), open_to, scopes, created_at: now.replace_nanosecond(0).unwrap() }
+    let created_at = now.replace_nanosecond(0).unwrap();
+    Resource { uri: uri.to_owned(), name: None, open_to, scopes, created_at }
 }
 
 /// Photos, open to all, with a scope that needs a group; payslips, open by name.
@@ -268,12 +269,49 @@ async fn strangers_register_scopes_of_open_resources_only() {
     let world = World::new();
     declare(&world).await;
     let management = world.context.management();
-    for scopes in ["pay.read", "openid pay.read", "photos.nothing", "Profile", "openid\u{200b}"] {
-        let rejected = register_client(management, metadata(scopes), ClientOrigin::SelfRegistered).await;
-        assert!(matches!(rejected, Err(RegisterClientError::Rejected(_))), "{scopes}: {rejected:?}");
+    for (scopes, left) in [
+        ("pay.read", "openid profile offline_access"),
+        ("email pay.read", "email"),
+        ("email photos.nothing photos.read", "email photos.read"),
+        ("Profile", "openid profile offline_access"),
+        ("email openid\u{200b}", "email"),
+    ] {
+        let stranger = register_client(management, metadata(scopes), ClientOrigin::SelfRegistered).await;
+        assert_eq!(stranger.unwrap().client.metadata.scopes.to_string(), left, "{scopes}");
+    }
+    for (scopes, unknown) in [("photos.nothing", "a value"), ("openid a:b", "a:b"), ("Profile", "Profile")] {
+        let rejected = register_client(management, metadata(scopes), ClientOrigin::Operator).await;
+        let Err(RegisterClientError::Rejected(rejected)) = rejected else { panic!("{scopes}: {rejected:?}") };
+        assert!(rejected.to_string().starts_with(&format!("scope holds {unknown}, ")), "{rejected}");
     }
     let ours = register_client(management, metadata("pay.read"), ClientOrigin::Operator).await.unwrap();
     assert_eq!(ours.client.resources, [PAY], "with the scope the operator opened its resource");
+}
+
+/// An API answers 403 `insufficient_scope`, and the client asks again for more.
+#[tokio::test]
+async fn a_client_that_named_no_scopes_steps_up_to_scopes_of_open_resources() {
+    let world = World::new();
+    declare(&world).await;
+    let unspecific = RequestedMetadata { scope: None, ..metadata("") };
+    let client = registered_as(&world, unspecific, ClientOrigin::SelfRegistered).await;
+    let first = world.code(&client, "toy-ann", &[("scope", "openid mcp:tools")]).await;
+    assert_eq!(says(&world, &exchange(&world, &client, &first, &[]).await.unwrap()), of(ISSUER, "openid"));
+    let all = "openid photos.read photos.write pay.read wallets groups";
+    let mut pending = world.pending(&client, &[("scope", all)]).await;
+    assert_eq!(pending.scope().to_string(), "openid photos.read photos.write");
+    let text = issue_challenge(&world.context, &mut pending, named("toy-ann")).unwrap().text;
+    assert!(text.contains("- urn:countersign:scope:photos.write\n") && !text.contains("pay.read"), "{text}");
+    let code = code_of(&world.sign_in(&mut pending, "toy-ann").await.unwrap());
+    let tokens = exchange(&world, &client, &code, &[]).await.unwrap();
+    let both = of(&format!("{PHOTOS} {ISSUER}"), "openid photos.read photos.write");
+    assert_eq!((tokens.scope.to_string(), says(&world, &tokens)), (both.1.clone(), both));
+    let elsewhere = world.pending(&client, &[("scope", all), ("resource", "https://a.example")]).await;
+    assert_eq!(elsewhere.scope().to_string(), "openid", "the rest belongs to another resource");
+    for origin in [ClientOrigin::SelfRegistered, ClientOrigin::Operator] {
+        let named = registered(&world, "openid email", origin).await;
+        assert_eq!(refused(&world, &named, &[("scope", "photos.read")]).await, "invalid_scope", "{origin:?}");
+    }
 }
 
 #[tokio::test]
@@ -284,9 +322,14 @@ async fn a_client_cannot_give_itself_more_than_the_operator_gave_it() {
     let stranger = registered(&world, "photos.read", ClientOrigin::SelfRegistered).await;
     let update = async |client: &TestClient, scopes: &str| {
         let token = &client.registration_token;
-        update_client(&world.context, &CLIENT, &client.id, token, None, metadata(scopes)).await.is_ok()
+        let updated = update_client(&world.context, &CLIENT, &client.id, token, None, metadata(scopes)).await;
+        updated.is_ok_and(|updated| updated.client.metadata.scopes.to_string() == scopes)
     };
-    assert!(update(&ours, "photos.read profile").await);
+    assert!(update(&ours, "photos.read").await, "what it has");
+    assert!(
+        !update(&ours, "profile photos.read").await,
+        "an operator registered it, so only operators widen it"
+    );
     assert!(!update(&ours, "photos.read photos.write").await);
     assert!(!update(&ours, "pay.read").await);
     assert!(!update(&stranger, "pay.read").await);
@@ -384,11 +427,11 @@ async fn from_the_answer_of_a_deletion_on_no_token_is_issued_for_it() {
     let signed = world.code(&client, "toy-ann", &[("scope", "photos.read")]).await;
     let management = world.context.management();
     let in_use = delete_resource(management, PHOTOS, false).await.unwrap_err();
-    assert!(matches!(&in_use, DeclareResourceError::InUse(uses) if (uses.clients, uses.grants) == (1, 3)));
+    assert!(matches!(&in_use, ActRefused::ResourceInUse(uses) if (uses.clients, uses.grants) == (1, 3)));
     let whole = list_resources(management).await.unwrap().resource(PHOTOS).unwrap().clone();
     let less = Resource { scopes: vec![scope("photos.read", None)], ..whole };
     let in_use = update_resource(management, less.clone(), false).await.unwrap_err();
-    assert!(matches!(&in_use, DeclareResourceError::InUse(uses) if (uses.clients, uses.grants) == (1, 1)));
+    assert!(matches!(&in_use, ActRefused::ResourceInUse(uses) if (uses.clients, uses.grants) == (1, 1)));
     update_resource(management, less, true).await.unwrap();
     let narrowed = refresh(&world, &client, &with_us, None, &[]).await.unwrap();
     assert_eq!(says(&world, &narrowed).1, "openid photos.read");
@@ -450,7 +493,7 @@ async fn a_client_that_was_given_a_scope_has_its_resource_until_it_is_closed() {
 async fn a_scope_that_needs_a_group_follows_the_group() {
     let world = World::new();
     declare(&world).await;
-    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    world.join("staff", Subject::Wallet(toy("toy-ann"))).await;
     let both = "photos.read photos.admin";
     let client = registered(&world, both, ClientOrigin::SelfRegistered).await;
     let code = world.code(&client, "toy-ann", &[("scope", both)]).await;
@@ -460,12 +503,12 @@ async fn a_scope_that_needs_a_group_follows_the_group() {
     let alone = exchange(&world, &client, &alone, &[]).await.unwrap();
     let group = GroupName::parse("staff").unwrap();
     let now = world.context.clock.now();
-    let leave = ChangeMember { group, member: Member::Wallet(toy("toy-ann")), now, event: None };
+    let leave = ChangeMember { group, member: Subject::Wallet(toy("toy-ann")), now, event: None };
     assert!(world.context.storage.remove_member(leave).await.unwrap());
     let rest = refresh(&world, &client, &tokens, None, &[]).await.unwrap();
     assert_eq!(says(&world, &rest), of(PHOTOS, "photos.read"));
     assert_eq!(refresh(&world, &client, &alone, None, &[]).await.unwrap_err(), "access_denied");
-    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    world.join("staff", Subject::Wallet(toy("toy-ann"))).await;
     let again = refresh(&world, &client, &rest, None, &[]).await.unwrap();
     assert_eq!(says(&world, &again), of(PHOTOS, "photos.admin photos.read"), "the grant has it still");
 }
@@ -480,7 +523,7 @@ async fn who_joins_after_signing_signs_in_again_for_what_was_withheld() {
     let mut pending = world.pending(&client, &[("scope", both)]).await;
     let answer = world.remember(&mut browser, &mut pending, "toy-ann").await;
     let tokens = exchange(&world, &client, &code_of(&answer), &[]).await.unwrap();
-    world.join("staff", Member::Wallet(toy("toy-ann"))).await;
+    world.join("staff", Subject::Wallet(toy("toy-ann"))).await;
     let refreshed = refresh(&world, &client, &tokens, None, &[]).await.unwrap();
     assert_eq!(says(&world, &refreshed), of(PHOTOS, "photos.read"), "the grant was made without it");
     let again = world.pending(&client, &[("scope", both), ("state", "2")]).await;

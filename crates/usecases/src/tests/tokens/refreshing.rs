@@ -9,7 +9,7 @@ use crate::tokens::refresh_tokens::RefreshTokensError;
 
 fn why(error: &RefreshTokensError) -> Option<RefreshRejected> {
     match error {
-        RefreshTokensError::Rejected { why, told: _ } => Some(*why),
+        RefreshTokensError::Rejected { why, shown: _ } => Some(*why),
         RefreshTokensError::Client(_)
         | RefreshTokensError::GrantTypeNotAllowed
         | RefreshTokensError::Scope(_)

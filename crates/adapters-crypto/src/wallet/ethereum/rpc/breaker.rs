@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// This many failures in a row open the breaker (D-25 allows ten).
 const PATIENCE: u32 = 5;
-/// How long nobody asks.
+/// How long no requests are sent.
 pub(super) const PAUSE: Duration = Duration::from_secs(10);
 
 /// What is known of an RPC address.

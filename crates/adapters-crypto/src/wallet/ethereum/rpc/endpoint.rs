@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use countersign_outbound::{Kind, Reach};
+use countersign_outbound::{AddressKind, Reach};
 use ureq::http::Uri;
 use url::{Host, Url};
 
@@ -40,11 +40,11 @@ impl RpcUrl {
         if url.fragment().is_some() {
             return Err(RpcUrlRejected::Fragment);
         }
-        let kind = literal(&url).map(Kind::of);
+        let kind = literal(&url).map(AddressKind::of);
         match (url.scheme(), kind) {
-            ("https" | "http", Some(Kind::NoService)) => return Err(RpcUrlRejected::NoService),
+            ("https" | "http", Some(AddressKind::NoService)) => return Err(RpcUrlRejected::NoService),
             ("https", _) => {}
-            ("http", Some(Kind::Loopback | Kind::Private)) => {}
+            ("http", Some(AddressKind::Loopback | AddressKind::Private)) => {}
             ("http", None) if is_localhost(&url) => {}
             ("http", _) => return Err(RpcUrlRejected::PlainHttp),
             _ => return Err(RpcUrlRejected::Scheme),
@@ -99,7 +99,8 @@ impl RpcEndpoint {
         if chain == 0 {
             return Err(RpcEndpointRejected::NoChain);
         }
-        let is_private = literal(&url.0).is_some_and(|address| Kind::of(address) == Kind::Private);
+        let is_private =
+            literal(&url.0).is_some_and(|address| AddressKind::of(address) == AddressKind::Private);
         if is_private && !allow_private {
             return Err(RpcEndpointRejected::Private);
         }
@@ -119,7 +120,7 @@ impl RpcEndpoint {
     /// Which addresses the host name may resolve to.
     pub(super) fn reach(&self) -> Reach {
         let names_this_machine = is_localhost(&self.url.0)
-            || literal(&self.url.0).is_some_and(|address| Kind::of(address) == Kind::Loopback);
+            || literal(&self.url.0).is_some_and(|address| AddressKind::of(address) == AddressKind::Loopback);
         if self.allow_private {
             Reach::Private
         } else if names_this_machine {

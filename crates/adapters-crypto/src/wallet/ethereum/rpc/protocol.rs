@@ -1,8 +1,7 @@
 //! JSON-RPC 2.0 as Ethereum nodes use it, parsed strictly.
 
+use countersign_strict_json as strict_json;
 use serde_json::{Value, json};
-
-use crate::strict_json;
 
 /// A node's answer.
 #[derive(Debug, PartialEq)]

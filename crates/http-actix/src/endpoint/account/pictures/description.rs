@@ -12,7 +12,7 @@ pub(crate) fn show() -> Operation {
         "/pictures/{name}.svg",
         ("picture", "The picture of a user"),
         "Drawn from its name, for the claim `picture` of userinfo. Every possible name has a picture, and \
-         none tells whose it is.",
+         none shows whose it is.",
     )
     .parameter(parameter(
         "path",

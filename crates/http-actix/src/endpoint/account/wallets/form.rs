@@ -141,6 +141,7 @@ pub(super) fn refused(
         ChangeWalletsError::NotAdmitted => "account.trouble.not_admitted",
         ChangeWalletsError::SignerUnknown => "account.trouble.signer_unknown",
         ChangeWalletsError::BelongsToAnother => "account.trouble.belongs_to_another",
+        ChangeWalletsError::TooMany { .. } => "account.trouble.too_many_wallets",
         ChangeWalletsError::NotTheirs => "account.trouble.not_theirs",
         ChangeWalletsError::LastWallet => "account.trouble.last_wallet",
         ChangeWalletsError::Verifier(_) => "notice.unavailable",

@@ -168,7 +168,7 @@ fn each_writer_has_its_sentence() {
             Writer::SomebodyInOurName,
             "This text names <bdi>auth.example</bdi>, but this server did not write it",
         ),
-        (Writer::AnotherSite, "it names <bdi>evil.example&lt;b&gt;</bdi>. Here it signs nobody in."),
+        (Writer::AnotherSite, "it names <bdi>evil.example&lt;b&gt;</bdi>. It cannot sign anyone in here."),
         (Writer::Unknown, "This is not a text to sign in with"),
     ];
     for (writer, sentence) in writers {

@@ -21,7 +21,7 @@ pub(crate) fn ready() -> Operation {
         "GET",
         "/health/ready",
         ("ready", "Can this server serve requests?"),
-        "No, if the store is unavailable or the server was told to stop.",
+        "No, if the store is unavailable or the server is stopping.",
     )
     .tag("Probes")
     .answers(200, "The server can serve requests.", "Health", json!({"status": "ok"}))

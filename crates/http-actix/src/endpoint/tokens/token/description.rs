@@ -75,7 +75,7 @@ pub(crate) fn answer(public_url: &PublicUrl) -> Operation {
             ("unsupported_grant_type", "grant_type is not one that this server offers: its metadata names them in grant_types_supported"),
             ("unauthorized_client", "the client did not register this grant type: add it to its grant_types"),
             ("invalid_grant", "authorization code has expired: exchange it as soon as it arrives"),
-            ("authorization_pending", "nobody has answered the device yet"),
+            ("authorization_pending", "no one has answered the device yet"),
             ("slow_down", "ask less often: every five seconds"),
             ("access_denied", "the person denied the request"),
             ("expired_token", "the device code has expired; begin again"),

@@ -1,0 +1,3 @@
+//! What operators see of people, and the groups that people are in.
+
+pub(crate) mod read_holdings;

@@ -1,0 +1,6 @@
+//! Grants become tokens, and tokens are found, replaced and revoked.
+
+pub(crate) mod issue_tokens;
+pub(crate) mod redeem_code;
+pub(crate) mod revoke;
+pub(crate) mod rotate_refresh;

@@ -1,0 +1,8 @@
+//! A database is looked at, set up and examined.
+
+pub(crate) mod catalog;
+pub(crate) mod examine;
+pub(crate) mod look;
+pub(crate) mod made;
+pub(crate) mod migrate;
+pub(crate) mod words;

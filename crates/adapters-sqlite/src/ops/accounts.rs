@@ -1,0 +1,3 @@
+//! What a person has: wallets, an e-mail address, consents, sessions.
+
+pub(crate) mod read_account;

@@ -1,0 +1,5 @@
+//! Clients, and the resources that are open to them.
+
+pub(crate) mod find_client;
+pub(crate) mod note_secret_uses;
+pub(crate) mod register_client;

@@ -1,0 +1,156 @@
+//! How SQLite carries out the statements that both databases share.
+
+use countersign_domain::desk::proposal::Proposal;
+use countersign_domain::event::{Actor, Details, Event, EventKind};
+use countersign_domain::id::EventId;
+use countersign_ports::{ProposalAt, ProposalPage, PutProposal};
+use countersign_sql::columns::{At, Id, Ids, OnDay};
+use countersign_sql::ops::accounts::delete_account::{ForgetAccess, ForgetGrants};
+use countersign_sql::ops::accounts::wallets::AreBlocked;
+use countersign_sql::ops::blocks::read_blocks::{BlockOfUser, BlockedWallets, BlockedWalletsOf};
+use countersign_sql::ops::desk::overview::{
+    CountSessions, DayCounts, DeleteReplica, ForgetReplicas, Replicas,
+};
+use countersign_sql::ops::desk::proposals::{
+    End, FindProposal, Forget, ForgetOf, ListProposals, list_proposals, put_proposal,
+};
+use countersign_sql::ops::events::forget_person::{CountSealed, ForgetOne, SealedOf};
+use countersign_sql::ops::events::fulfil::Fulfil;
+use countersign_sql::ops::events::record_event::{IsRecorded, StoreEvent};
+use countersign_sql::ops::people::read_groups::{
+    COUNTED, FindGroup, FreeWallets, ListGroups, MemberUsers, MemberWallets, MembershipsOf,
+};
+use countersign_sql::ops::people::read_people::{Page, PageOfAll, PageOfBlocked, PageOfGroup, WalletsOfPage};
+use countersign_sql::rows::event::NewEvent;
+use diesel::prelude::*;
+use time::{Date, OffsetDateTime};
+use uuid::Uuid;
+
+use crate::statement::plan::{database, finds_rows_by_keys, steps};
+
+const NOBODY: Id = Id(Uuid::nil());
+const TIME: At = At(OffsetDateTime::UNIX_EPOCH);
+
+#[test]
+fn proposals_are_found_and_listed_by_their_ids_however_many_there_are() {
+    let (_folder, mut connection) = database();
+    let connection = &mut connection;
+    finds_rows_by_keys(connection, FindProposal { id: NOBODY });
+    let (from, to, waiting, taken, signature) = ("waiting", "withdrawn", "waiting", "taken", None);
+    finds_rows_by_keys(connection, End { id: NOBODY, from, to, waiting, taken, given_up: TIME, signature });
+    finds_rows_by_keys(connection, Fulfil { id: NOBODY, signature: "0x", taken, done: "done" });
+    finds_rows_by_keys(connection, Forget { before: TIME, limit: 10 });
+    finds_rows_by_keys(connection, ForgetOf { user: NOBODY });
+    let page = steps(connection, ListProposals { before: NOBODY, limit: 10 });
+    assert_eq!(page, ["SEARCH proposals USING PRIMARY KEY (id<?)"]);
+}
+
+/// F-25
+#[test]
+fn a_row_that_cannot_be_a_proposal_hides_no_other() {
+    let (_folder, mut connection) = database();
+    let connection = &mut connection;
+    let proposals = [(); 4].map(|()| countersign_conformance::fixtures::proposal());
+    for proposal in &proposals {
+        let command = PutProposal { proposal: proposal.clone(), event: None };
+        assert!(put_proposal(connection, &command).unwrap());
+    }
+    let mut altered = |set: &str, proposal: &Proposal| {
+        let id = proposal.id.as_uuid().simple();
+        diesel::sql_query(format!("UPDATE proposals SET {set} WHERE id = x'{id}'")).execute(connection)
+    };
+    altered("state = 'x'", &proposals[0]).unwrap();
+    altered("wallets = 'x', proposed_at = 'x'", &proposals[1]).unwrap();
+    altered("user_id = x'00'", &proposals[2]).unwrap();
+    let listed = list_proposals(connection, ProposalPage { after: None, limit: 10 }).unwrap();
+    assert_eq!(listed.len(), 4);
+    let readable: Vec<_> = listed.into_iter().filter_map(ProposalAt::readable).collect();
+    assert_eq!(readable, [proposals[3].clone()]);
+}
+
+#[test]
+fn recording_an_event_takes_no_longer_among_many() {
+    let (_folder, mut connection) = database();
+    let event = Event {
+        id: EventId::from_uuid(Uuid::nil()),
+        kind: EventKind::SignIn,
+        actor: Actor::Person,
+        person: None,
+        wallet: None,
+        client: None,
+        address: None,
+        request: None,
+        details: Details::default(),
+        signed: None,
+    };
+    finds_rows_by_keys(&mut connection, StoreEvent { event: NewEvent::of(&event) });
+    finds_rows_by_keys(&mut connection, IsRecorded { id: NOBODY });
+}
+
+#[test]
+fn the_overview_scans_no_table() {
+    let (_folder, mut connection) = database();
+    let connection = &mut connection;
+    let counts = steps(connection, DayCounts { since: OnDay(Date::MIN) });
+    assert_eq!(counts, ["SEARCH day_counts USING PRIMARY KEY (day>?)"]);
+    let sessions = steps(connection, CountSessions { now: TIME, at_most: 10 }).join("\n");
+    let by = "SEARCH login_sessions USING COVERING INDEX login_sessions_by_expires_at (expires_at>?)";
+    assert!(sessions.contains(by), "{sessions}");
+    finds_rows_by_keys(connection, ForgetReplicas { before: TIME });
+    finds_rows_by_keys(connection, DeleteReplica { id: &[] });
+    finds_rows_by_keys(connection, Replicas { since: TIME });
+}
+
+#[test]
+fn blocks_are_found_by_their_keys() {
+    let (_folder, mut connection) = database();
+    let connection = &mut connection;
+    let (family, address, user) = ("b", "c", NOBODY);
+    finds_rows_by_keys(connection, BlockOfUser { user });
+    finds_rows_by_keys(connection, BlockedWallets { family, address, limit: 10 });
+    finds_rows_by_keys(connection, BlockedWalletsOf { user });
+    let (signer_family, signer_address) = (family, address);
+    finds_rows_by_keys(connection, AreBlocked { user, signer_family, signer_address, family, address });
+}
+
+#[test]
+fn groups_are_found_by_their_keys_and_so_is_what_a_user_has() {
+    let (_folder, mut connection) = database();
+    let connection = &mut connection;
+    let (group, family, address, user, limit) = ("a", "b", "c", NOBODY, 10);
+    finds_rows_by_keys(connection, FindGroup { name: group, counted: COUNTED });
+    finds_rows_by_keys(connection, ListGroups { after: "", counted: COUNTED, limit });
+    finds_rows_by_keys(connection, MemberUsers { group, after: user, limit });
+    finds_rows_by_keys(connection, MemberWallets { group, family, address, limit });
+    finds_rows_by_keys(connection, MembershipsOf { user });
+    finds_rows_by_keys(connection, FreeWallets { user });
+}
+
+#[test]
+fn a_page_of_people_takes_no_longer_among_many() {
+    let (_folder, mut connection) = database();
+    let connection = &mut connection;
+    let (after, limit, users) = (NOBODY, 10, Ids(Vec::new()));
+    finds_rows_by_keys(connection, PageOfAll { after, limit });
+    finds_rows_by_keys(connection, PageOfBlocked { after, limit });
+    finds_rows_by_keys(connection, PageOfGroup { group: "a", only_blocked: true, after, limit });
+    finds_rows_by_keys(connection, Page { users: users.clone() });
+    finds_rows_by_keys(connection, WalletsOfPage { users });
+}
+
+#[test]
+fn what_leads_to_a_user_is_found_without_reading_what_belongs_to_others() {
+    let (_folder, mut connection) = database();
+    let access = steps(&mut connection, ForgetAccess { user: NOBODY });
+    let grants = steps(&mut connection, ForgetGrants { user: NOBODY, pseudonym: NOBODY });
+    let scans = |step: &&String| step.starts_with("SCAN") && *step != "SCAN theirs";
+    assert_eq!(access.iter().chain(&grants).find(scans), None, "{access:#?}");
+}
+
+#[test]
+fn the_sealed_events_of_a_user_are_found_by_their_index() {
+    let (_folder, mut connection) = database();
+    finds_rows_by_keys(&mut connection, SealedOf { user: NOBODY, limit: 1 });
+    finds_rows_by_keys(&mut connection, CountSealed { user: NOBODY });
+    finds_rows_by_keys(&mut connection, ForgetOne { pseudonym: &[], hiding_proof: &[], position: 1 });
+}

@@ -1,0 +1,90 @@
+//! `countersign client create`.
+
+use std::io::Write;
+
+use countersign_domain::act::Act;
+use countersign_domain::grant_type::GrantType;
+use countersign_domain::public_url::PublicUrl;
+use countersign_domain::scope::Scope;
+use countersign_operators::operate::{Effect, Operating};
+use countersign_ports::EntropyExt;
+use countersign_usecases::Management;
+use countersign_usecases::clients::register_client::RegisteredClient;
+
+use super::fields::{self, Fields};
+use super::{file, note_introspection};
+use crate::applications::{self, Application, Configuration, Values};
+use crate::cli::{NewClient, NewClientOutput};
+use crate::commands::make::effect_of;
+use crate::commands::output::client_output;
+use crate::failure::Failure;
+use crate::output::terminal::note;
+
+/// Registers a client: what the application or the file says, and over it what the flags say.
+pub(super) async fn create(
+    client: NewClient,
+    output: NewClientOutput,
+    management: Management<'_>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let NewClient { name, application, url, from_file, redirect_uri, metadata, resource } = client;
+    let known = known(application.as_deref(), url.as_deref())?;
+    let read = from_file.as_deref().map(file::read_fields).transpose()?.unwrap_or_default();
+    if !read.resources.is_empty() && resource.is_empty() {
+        // The file may come from a stranger. What a client may use, the operator says.
+        note("resources in the file are not opened to the client: name them with --resource")?;
+    }
+    note_introspection(management, &read.fields).await?;
+    let mut registration =
+        known.as_ref().map_or_else(Fields::new, |(application, app)| application.registration(app));
+    fields::change(&mut registration, read.fields);
+    fields::change(&mut registration, fields::of_flags(name, redirect_uri, metadata)?);
+    let requested = fields::requested(&registration)?;
+    let says_scopes = requested.scope.is_some() || requested.scopes.is_some();
+    let metadata = Box::new(requested);
+    let act = Act::RegisterClient { id: None, metadata, resources: resource, fields: Vec::new() };
+    let effect = effect_of(Operating::new(management), act).await?;
+    let Effect::Registered(created) = effect else { return Ok(()) };
+    let is_redirected = created.client.may_use(GrantType::AuthorizationCode);
+    let configuration =
+        known.and_then(|(application, app)| configuration(management, &created, &application, &app));
+    let issuer = &management.policy.public_url;
+    client_output::created(&created, issuer, configuration.as_ref(), output, out)?;
+    let lacks_openid = !created.client.scopes().contains(Scope::OpenId);
+    if !says_scopes && lacks_openid && is_redirected && output != NewClientOutput::Json {
+        note(&format!(
+            "without --scope, a client can ask for the scope profile only. Most OpenID Connect libraries want \
+             more: `countersign client update {} --scope 'openid profile email offline_access'`",
+            created.client.id
+        ))?;
+    }
+    Ok(())
+}
+
+/// The application that `--for` names, and its address.
+fn known(application: Option<&str>, url: Option<&str>) -> Result<Option<(Application, PublicUrl)>, Failure> {
+    let Some(application) = application.and_then(applications::find) else {
+        return Ok(None);
+    };
+    let url = url.unwrap_or_default();
+    let app = PublicUrl::parse(url.trim_end_matches('/'))
+        .map_err(|rejected| Failure::Usage(format!("--url {url:?}: {rejected}")))?;
+    Ok(Some((application, app)))
+}
+
+/// The application's settings, with the credentials of the client that was just registered.
+fn configuration(
+    management: Management<'_>,
+    created: &RegisteredClient,
+    application: &Application,
+    app: &PublicUrl,
+) -> Option<Configuration> {
+    let passphrase: [u8; 32] = management.entropy.bytes();
+    application.configuration(&Values {
+        issuer: &management.policy.public_url,
+        app,
+        client_id: &created.client.id.to_string(),
+        client_secret: created.secret.as_ref().map_or("", |secret| secret.expose()),
+        passphrase: &hex::encode(passphrase),
+    })
+}

@@ -1,0 +1,76 @@
+//! `countersign user|wallet|group|access …`: the operator sees people, and decides who may come in.
+//!
+//! What is decided is in the use-cases. Here are the texts for people, and the order of what happens.
+
+mod access;
+mod farewell;
+mod group;
+mod user;
+mod wallet;
+pub(crate) mod who;
+
+use std::io::Write;
+
+use countersign_domain::subject::Subject;
+use countersign_operators::operate::Effect;
+use countersign_operators::people::unblock::Unblocked;
+
+pub(crate) use self::access::access;
+pub(crate) use self::group::group;
+pub(crate) use self::user::user;
+pub(crate) use self::wallet::wallet;
+use crate::cli::Output;
+use crate::commands::output::people_output::{self, called};
+use crate::database::opened::Opened;
+use crate::failure::Failure;
+use crate::output::terminal::note;
+
+/// Shows what an act on a user or a wallet did, and notifies clients.
+async fn show_effect(
+    opened: &Opened<'_>,
+    effect: Effect,
+    output: Output,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    if let Effect::Unblocked(who, unblocked) = &effect {
+        return show_unblocked(who, unblocked, output, out);
+    }
+    if let Effect::Blocked(who, blocked) = &effect {
+        let notified = farewell::tell(opened, &blocked.ended.notices).await?;
+        people_output::blocked(who, blocked, &notified, output, out)?;
+    }
+    if let Effect::SignedOut(user, offline, ended) = &effect {
+        let notified = farewell::tell(opened, &ended.notices).await?;
+        people_output::signed_out(*user, *offline, ended, &notified, output, out)?;
+    }
+    if let Effect::UserDeleted(user, notices) = &effect {
+        let notified = farewell::tell(opened, notices).await?;
+        people_output::deleted_user(*user, &notified, output, out)?;
+    }
+    Ok(())
+}
+
+/// Says that a user or a wallet is let in again, and what still keeps them out.
+fn show_unblocked(
+    who: &Subject,
+    unblocked: &Unblocked,
+    output: Output,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let Unblocked { was_blocked, still } = unblocked;
+    let others: Vec<_> = still.iter().map(|other| format!("{} is blocked", called(other))).collect();
+    if !was_blocked {
+        let but = if others.is_empty() { String::new() } else { format!(", but {}", others.join(", ")) };
+        return Err(Failure::Failed(format!("{} is not blocked{but}", called(who))));
+    }
+    people_output::unblocked(who, still, output, out)?;
+    if !others.is_empty() {
+        note(&format!("{} is unblocked, but {}", called(who), others.join(", ")))?;
+    }
+    Ok(())
+}
+
+/// Says how to go on with a list.
+pub(crate) fn note_more(last: &str) -> Result<(), Failure> {
+    note(&format!("there are more: --after {last} goes on"))
+}

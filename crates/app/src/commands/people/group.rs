@@ -1,0 +1,162 @@
+//! `countersign group …`.
+
+use std::io::Write;
+
+use countersign_domain::act::{Act, UsedBy};
+use countersign_domain::group::GroupName;
+use countersign_domain::subject::Subject;
+use countersign_operators::operate::{Effect, Operating};
+use countersign_operators::people::list_groups::list_groups;
+use countersign_operators::people::read_group::read_group;
+use countersign_operators::people::remove_members::Removed;
+use countersign_usecases::Management;
+use countersign_usecases::act_refused::GroupUse;
+
+use super::{note_more, who};
+use crate::cli::{GroupCommand, KindChoice, Output, Paging};
+use crate::commands::make::{effect_of, make, no_group};
+use crate::commands::output::people_output::{self, called};
+use crate::config::Config;
+use crate::database::opened::Opened;
+use crate::failure::{Failure, store};
+use crate::output::terminal::{note, visible};
+use crate::wiring::Wiring;
+
+/// Runs the command on the database of the settings.
+pub(crate) async fn group(
+    command: GroupCommand,
+    config: &Config,
+    wiring: &Wiring,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    Opened::during(config, wiring, async |opened| carry_out(command, opened, out).await).await
+}
+
+async fn carry_out(command: GroupCommand, opened: &Opened<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let management = opened.management();
+    match command {
+        GroupCommand::List { output } => {
+            let groups = list_groups(management).await.map_err(|error| store(&error))?;
+            Ok(people_output::groups(&groups, output.output, out)?)
+        }
+        GroupCommand::Create { group, title, output } => {
+            let effect = make(opened, Act::CreateGroup { group: group.group, title }).await?;
+            show_effect(&effect, output.output, out)
+        }
+        GroupCommand::Show { group, paging, output } => {
+            show(management, &group.group, paging, output.output, out).await
+        }
+        GroupCommand::Add { group, who, output } => {
+            let (member, others) = several(management, &who.who, who.kind).await?;
+            let operating = Operating { others, ..Operating::new(management) };
+            let act = Act::AddMember { group: group.group, member: member.into() };
+            show_effect(&effect_of(operating, act).await?, output.output, out)
+        }
+        GroupCommand::Remove { group, who, output } => {
+            let (member, others) = several(management, &who.who, who.kind).await?;
+            let operating = Operating { others, ..Operating::new(management) };
+            let act = Act::RemoveMember { group: group.group, member: member.into() };
+            show_effect(&effect_of(operating, act).await?, output.output, out)
+        }
+        GroupCommand::Delete { group, force, output } => {
+            let operating = Operating::new(management).insisting(force);
+            let (used_by, needed_by) = (UsedBy::default(), Vec::new());
+            let act = Act::DeleteGroup { group: group.group, used_by, needed_by };
+            show_effect(&effect_of(operating, act).await?, output.output, out)
+        }
+    }
+}
+
+/// Finds everyone who is named, each once: the first one and the others.
+async fn several(
+    management: Management<'_>,
+    names: &[String],
+    kind: KindChoice,
+) -> Result<(Subject, Vec<Subject>), Failure> {
+    let mut named: Vec<Subject> = Vec::with_capacity(names.len());
+    for name in names {
+        let who = who::either(management, name, kind).await?;
+        if !named.contains(&who) {
+            named.push(who);
+        }
+    }
+    let first = named.split_first().map(|(first, others)| (first.clone(), others.to_vec()));
+    first.ok_or_else(|| Failure::Usage("name a user or a wallet".to_owned()))
+}
+
+async fn show(
+    management: Management<'_>,
+    name: &GroupName,
+    Paging { limit, after, kind }: Paging,
+    output: Output,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let after = match after {
+        Some(text) => Some(who::either(management, &text, kind).await?),
+        None => None,
+    };
+    let read = read_group(management, name, after, limit).await.map_err(|error| store(&error))?;
+    let Some(read) = read else { return Err(no_group(management, name).await?) };
+    people_output::group(&read, output, out)?;
+    match read.members.last() {
+        Some(last) if read.more => note_more(&last.member.to_string()),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Shows what an act on a group did.
+fn show_effect(effect: &Effect, output: Output, out: &mut dyn Write) -> Result<(), Failure> {
+    if let Effect::GroupCreated(group) = effect {
+        people_output::created_group(group, output, out)?;
+    }
+    if let Effect::GroupDeleted(found) = effect {
+        show_deleted(found, output, out)?;
+    }
+    if let Effect::Added(group, added) = effect {
+        people_output::added(group, added, output, out)?;
+    }
+    if let Effect::Removed(group, removed) = effect {
+        show_removed(group, removed, output, out)?;
+    }
+    Ok(())
+}
+
+fn show_deleted(found: &GroupUse, output: Output, out: &mut dyn Write) -> Result<(), Failure> {
+    let name = &found.counted.group.name;
+    people_output::deleted_group(name, found, output, out)?;
+    let rules = found.rules_in_words();
+    if !rules.is_empty() {
+        let rules = rules.join("; ");
+        note(&visible(&format!("no one gets anything through {name} any more: {rules}")))?;
+    }
+    Ok(())
+}
+
+fn show_removed(
+    name: &GroupName,
+    removed: &[Removed],
+    output: Output,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    if removed.iter().any(|removed| removed.was_member) {
+        people_output::removed(name, removed, output, out)?;
+    }
+    let still = |removed: &Removed| {
+        let ways: Vec<_> = removed.still.iter().map(called).collect();
+        (!ways.is_empty()).then(|| format!("their user is in {name} as {}", ways.join(", ")))
+    };
+    for (removed, still) in removed.iter().filter_map(|removed| Some((removed, still(removed)?))) {
+        if removed.was_member {
+            note(&format!("{} was removed, but {still}", called(&removed.who)))?;
+        }
+    }
+    let strangers: Vec<_> = removed
+        .iter()
+        .filter(|removed| !removed.was_member)
+        .map(|removed| {
+            let but = still(removed).map(|still| format!(", but {still}")).unwrap_or_default();
+            format!("{} is no member of {name}{but}", called(&removed.who))
+        })
+        .collect();
+    if strangers.is_empty() { Ok(()) } else { Err(Failure::Failed(strangers.join("; "))) }
+}

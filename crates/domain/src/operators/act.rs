@@ -1,0 +1,456 @@
+//! An act: a change that an operator can make, from wherever. The command line, the admin interface, files and the
+//! desk parse what they get into an act; the use-cases make it.
+//!
+//! The desk has acts signed, so each has words, and lines from which programs read it back. Those never differ between
+//! releases: signatures are verified years later. [`ActName`] lists all acts with their names in each place.
+
+mod act_event;
+mod fields;
+mod lines;
+mod table;
+mod words;
+pub mod written;
+
+pub use act_event::ActEvent;
+pub use fields::ActWriter;
+use fields::{CHANGE, WITH};
+pub use table::{ActField, ActName, ActOperation, ActRow, Second, Takes};
+
+use crate::admin_key::{AdminKeyName, AdminScopes};
+use crate::admission::{AccessRule, Release};
+use crate::client_change::FieldChange;
+use crate::client_secrets::KeepOld;
+use crate::desk::operators::{DeskPolicy, Quorum};
+use crate::group::{GroupName, GroupTitle};
+use crate::id::{ClientId, GrantId, UserId};
+use crate::registration::RequestedMetadata;
+use crate::resource::{OpenTo, Resource, ResourceName, ResourceScope};
+use crate::scope::ScopeName;
+use crate::signing_algorithm::SigningAlgorithm;
+use crate::subject::Subject;
+use crate::wallet::WalletAccount;
+
+/// Who uses what a change takes away. The operator who signs should know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsedBy {
+    /// How many clients.
+    pub clients: u64,
+    /// The names of the first ones.
+    pub names: Vec<String>,
+}
+
+/// What an operator does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Keeps a user or a wallet out.
+    Block {
+        /// The user or wallet.
+        who: NamedSubject,
+        /// Why, for operators.
+        reason: Option<String>,
+    },
+    /// Lets a user or a wallet in again.
+    Unblock {
+        /// The user or wallet.
+        who: NamedSubject,
+    },
+    /// Signs a user out everywhere.
+    SignOut {
+        /// The user.
+        user: NamedUser,
+        /// What becomes of offline access. `None` in a text of before 1.1, which did not say: it was kept.
+        offline: Option<OfflineAccess>,
+    },
+    /// Deletes a user with everything that is theirs.
+    DeleteUser {
+        /// The user.
+        user: NamedUser,
+    },
+    /// Creates a group.
+    CreateGroup {
+        /// Its name.
+        group: GroupName,
+        /// Its title.
+        title: Option<GroupTitle>,
+    },
+    /// Gives a group another title, or takes its title away.
+    RetitleGroup {
+        /// Which one.
+        group: GroupName,
+        /// Its title from now on.
+        title: Option<GroupTitle>,
+    },
+    /// Deletes a group with its memberships, even if it is in use.
+    DeleteGroup {
+        /// Which one.
+        group: GroupName,
+        /// The clients that let people in by it.
+        used_by: UsedBy,
+        /// The scopes that only its members get.
+        needed_by: Vec<ScopeName>,
+    },
+    /// Adds a member to a group. One at a time: the text of one person's event never names another person.
+    AddMember {
+        /// Which group.
+        group: GroupName,
+        /// The user or wallet.
+        member: NamedSubject,
+    },
+    /// Removes a member from a group.
+    RemoveMember {
+        /// Which group.
+        group: GroupName,
+        /// The user or wallet.
+        member: NamedSubject,
+    },
+    /// Registers a client.
+    RegisterClient {
+        /// The id that it gets. `None` until the text is made.
+        id: Option<ClientId>,
+        /// What it registers.
+        metadata: Box<RequestedMetadata>,
+        /// The resources that are opened to it.
+        resources: Vec<String>,
+        /// What it has, field by field. Empty in the texts of releases that did not say it.
+        fields: Vec<FieldChange>,
+    },
+    /// Replaces the metadata of a client.
+    ChangeClient {
+        /// Which one.
+        client: NamedClient,
+        /// What is registered from now on.
+        metadata: Box<RequestedMetadata>,
+        /// What changes, field by field. Empty in the texts of releases that did not say it.
+        fields: Vec<FieldChange>,
+    },
+    /// Deletes a client with everything that people granted to it.
+    DeleteClient {
+        /// Which one.
+        client: NamedClient,
+    },
+    /// Gives a client a new secret.
+    RotateSecret {
+        /// Which one.
+        client: NamedClient,
+        /// How long the old secret works on.
+        keep_old: KeepOld,
+    },
+    /// Opens resources to a client.
+    OpenResources {
+        /// Which client.
+        client: NamedClient,
+        /// The URIs of the resources.
+        resources: Vec<String>,
+    },
+    /// Closes resources to a client.
+    CloseResources {
+        /// Which client.
+        client: NamedClient,
+        /// The URIs of the resources.
+        resources: Vec<String>,
+    },
+    /// Decides who can sign in to a client.
+    SetAccess {
+        /// Which client.
+        client: NamedClient,
+        /// The rule; `None` to follow the setting `default_access`.
+        rule: Option<AccessRule>,
+        /// Which groups it gets; `None` if that stays.
+        release: Option<Release>,
+    },
+    /// Declares a resource.
+    CreateResource {
+        /// The resource.
+        resource: ResourceWords,
+    },
+    /// Changes a resource, even if what it loses is in use.
+    UpdateResource {
+        /// As it is from now on.
+        resource: ResourceWords,
+        /// The clients that may ask for a scope that it loses.
+        used_by: UsedBy,
+    },
+    /// Deletes a resource, even if it is in use.
+    DeleteResource {
+        /// Its URI.
+        uri: String,
+        /// The clients that may ask for a scope of it, or name it.
+        used_by: UsedBy,
+    },
+    /// Makes new signing keys.
+    RotateKeys {
+        /// Do they sign now, and are the old ones withdrawn?
+        at_once: bool,
+        /// For these algorithms.
+        algorithms: Vec<SigningAlgorithm>,
+    },
+    /// Withdraws a signing key for good.
+    WithdrawKey {
+        /// Its id.
+        kid: String,
+    },
+    /// Creates a key for the admin interface.
+    CreateAdminKey {
+        /// Its name.
+        name: AdminKeyName,
+        /// What it may do.
+        scopes: AdminScopes,
+        /// For how many seconds, if it ends.
+        lives: Option<u32>,
+    },
+    /// Revokes a key of the admin interface.
+    RevokeAdminKey {
+        /// Its name. Names are given once.
+        name: AdminKeyName,
+    },
+    /// Takes back a proposal of one's own.
+    WithdrawProposal {
+        /// Which one.
+        proposal: GrantId,
+    },
+}
+
+/// What becomes of access for when a person is away (`offline_access`) if they are signed out everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfflineAccess {
+    /// It ends as well.
+    Ended,
+    /// It is kept, because an operator asked for that.
+    Kept,
+}
+
+impl OfflineAccess {
+    /// The word in texts, events and answers.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ended => "ended",
+            Self::Kept => "kept",
+        }
+    }
+
+    /// Kept if an operator says so.
+    pub const fn kept_if(is_kept: bool) -> Self {
+        if is_kept { Self::Kept } else { Self::Ended }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        [Self::Ended, Self::Kept].into_iter().find(|known| known.name() == word)
+    }
+}
+
+/// A user or a wallet. The user is named by a wallet too, as texts name users.
+pub type NamedSubject = Subject<NamedUser>;
+
+impl From<NamedSubject> for Subject {
+    fn from(named: NamedSubject) -> Self {
+        match named {
+            NamedSubject::User(user) => Self::User(user.id),
+            NamedSubject::Wallet(wallet) => Self::Wallet(wallet),
+        }
+    }
+}
+
+impl From<Subject> for NamedSubject {
+    fn from(subject: Subject) -> Self {
+        match subject {
+            Subject::User(user) => Self::User(user.into()),
+            Subject::Wallet(wallet) => Self::Wallet(wallet),
+        }
+    }
+}
+
+/// A user, and a wallet that people recognize them by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedUser {
+    /// The user.
+    pub id: UserId,
+    /// Their oldest wallet. `None` until the user is looked up.
+    pub wallet: Option<WalletAccount>,
+}
+
+impl From<UserId> for NamedUser {
+    fn from(id: UserId) -> Self {
+        Self { id, wallet: None }
+    }
+}
+
+/// A client, and the name that people know it by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedClient {
+    /// The client.
+    pub id: ClientId,
+    /// Its name. `None` until the client is looked up.
+    pub name: Option<String>,
+}
+
+impl From<ClientId> for NamedClient {
+    fn from(id: ClientId) -> Self {
+        Self { id, name: None }
+    }
+}
+
+/// A resource as an operator declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceWords {
+    /// Its URI.
+    pub uri: String,
+    /// What people read before the URI.
+    pub name: Option<ResourceName>,
+    /// Which clients can name it.
+    pub open_to: OpenTo,
+    /// Its scopes.
+    pub scopes: Vec<ResourceScope>,
+}
+
+impl From<Resource> for ResourceWords {
+    fn from(resource: Resource) -> Self {
+        let Resource { uri, name, open_to, scopes, created_at: _ } = resource;
+        Self { uri, name, open_to, scopes }
+    }
+}
+
+/// The lines are not those of a change as this release writes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("these are not the lines of a change")]
+pub struct ActUnreadable;
+
+/// What is known about the subject of a change that decides how many operators must sign it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weight<'a> {
+    /// The rule of clients that have none of their own.
+    pub default_access: &'a AccessRule,
+    /// Is the change about an operator? An operator who could block the others would be alone.
+    pub is_about_operator: bool,
+}
+
+/// What an act is about. It is on the page of that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic<'a> {
+    /// A user.
+    User(&'a NamedUser),
+    /// A wallet.
+    Wallet(&'a WalletAccount),
+    /// A group.
+    Group(&'a GroupName),
+    /// A client that is about to be registered, perhaps with an id already.
+    NewClient(Option<ClientId>),
+    /// A client.
+    Client(&'a NamedClient),
+    /// A resource, by its URI.
+    Resource(&'a str),
+    /// All signing keys, or the one with this id.
+    Keys(Option<&'a str>),
+    /// A key of the admin interface.
+    AdminKey(&'a AdminKeyName),
+    /// A proposal.
+    Proposal(GrantId),
+}
+
+impl Act {
+    /// Its name.
+    pub const fn name(&self) -> ActName {
+        match self {
+            Self::Block { who: Subject::User(_), .. } => ActName::BlockUser,
+            Self::Block { who: Subject::Wallet(_), .. } => ActName::BlockWallet,
+            Self::Unblock { who: Subject::User(_) } => ActName::UnblockUser,
+            Self::Unblock { who: Subject::Wallet(_) } => ActName::UnblockWallet,
+            Self::SignOut { .. } => ActName::SignOut,
+            Self::DeleteUser { .. } => ActName::DeleteUser,
+            Self::CreateGroup { .. } => ActName::CreateGroup,
+            Self::RetitleGroup { .. } => ActName::RetitleGroup,
+            Self::DeleteGroup { .. } => ActName::DeleteGroup,
+            Self::AddMember { .. } => ActName::AddMember,
+            Self::RemoveMember { .. } => ActName::RemoveMember,
+            Self::RegisterClient { .. } => ActName::RegisterClient,
+            Self::ChangeClient { .. } => ActName::ChangeClient,
+            Self::DeleteClient { .. } => ActName::DeleteClient,
+            Self::RotateSecret { .. } => ActName::RotateSecret,
+            Self::OpenResources { .. } => ActName::OpenResources,
+            Self::CloseResources { .. } => ActName::CloseResources,
+            Self::SetAccess { .. } => ActName::SetAccess,
+            Self::CreateResource { .. } => ActName::CreateResource,
+            Self::UpdateResource { .. } => ActName::UpdateResource,
+            Self::DeleteResource { .. } => ActName::DeleteResource,
+            Self::RotateKeys { .. } => ActName::RotateKeys,
+            Self::WithdrawKey { .. } => ActName::WithdrawKey,
+            Self::CreateAdminKey { .. } => ActName::CreateAdminKey,
+            Self::RevokeAdminKey { .. } => ActName::RevokeAdminKey,
+            Self::WithdrawProposal { .. } => ActName::WithdrawProposal,
+        }
+    }
+
+    /// What it is about.
+    pub const fn about(&self) -> Topic<'_> {
+        match self {
+            Self::Block { who: Subject::User(user), .. }
+            | Self::Unblock { who: Subject::User(user) }
+            | Self::SignOut { user, .. }
+            | Self::DeleteUser { user } => Topic::User(user),
+            Self::Block { who: Subject::Wallet(wallet), .. }
+            | Self::Unblock { who: Subject::Wallet(wallet) } => Topic::Wallet(wallet),
+            Self::CreateGroup { group, .. }
+            | Self::RetitleGroup { group, .. }
+            | Self::DeleteGroup { group, .. }
+            | Self::AddMember { group, .. }
+            | Self::RemoveMember { group, .. } => Topic::Group(group),
+            Self::RegisterClient { id, .. } => Topic::NewClient(*id),
+            Self::ChangeClient { client, .. }
+            | Self::DeleteClient { client }
+            | Self::RotateSecret { client, .. }
+            | Self::OpenResources { client, .. }
+            | Self::CloseResources { client, .. }
+            | Self::SetAccess { client, .. } => Topic::Client(client),
+            Self::CreateResource { resource } | Self::UpdateResource { resource, .. } => {
+                Topic::Resource(resource.uri.as_str())
+            }
+            Self::DeleteResource { uri, .. } => Topic::Resource(uri.as_str()),
+            Self::RotateKeys { .. } => Topic::Keys(None),
+            Self::WithdrawKey { kid } => Topic::Keys(Some(kid.as_str())),
+            Self::CreateAdminKey { name, .. } | Self::RevokeAdminKey { name } => Topic::AdminKey(name),
+            Self::WithdrawProposal { proposal } => Topic::Proposal(*proposal),
+        }
+    }
+
+    /// What it says of the fields of a client.
+    pub fn fields(&self) -> &[FieldChange] {
+        if let Self::RegisterClient { fields, .. } | Self::ChangeClient { fields, .. } = self {
+            fields
+        } else {
+            &[]
+        }
+    }
+
+    /// Must a second operator sign it?
+    pub fn needs_second(&self, policy: &DeskPolicy, weight: Weight<'_>) -> bool {
+        let name = self.name();
+        let about = self.about();
+        name.may_need_second(policy)
+            && match name.row().second {
+                Second::Never => false,
+                Second::AboutOperator => weight.is_about_operator,
+                Second::OperatorsGroup => {
+                    policy.group.as_ref().is_some_and(|operators| about == Topic::Group(operators))
+                }
+                Second::LetsEveryoneIn => self.lets_everyone_in(weight.default_access),
+                Second::Always => true,
+            }
+    }
+
+    fn lets_everyone_in(&self, default_access: &AccessRule) -> bool {
+        let Self::SetAccess { rule, .. } = self else { return false };
+        *rule.as_ref().unwrap_or(default_access) == AccessRule::Everyone
+    }
+}
+
+impl ActName {
+    /// Is there anything about which a second operator must sign it?
+    pub fn may_need_second(self, policy: &DeskPolicy) -> bool {
+        match policy.quorum {
+            Quorum::One => false,
+            Quorum::Two => self.row().second != Second::Never,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,6 @@
+//! People: groups, e-mail addresses, pictures, and who is let in.
+
+pub mod admission;
+pub mod email;
+pub mod group;
+pub mod picture;

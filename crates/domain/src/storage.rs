@@ -1,0 +1,5 @@
+//! What storage holds as a whole: archives, epochs, and when things are forgotten.
+
+pub mod archive;
+pub mod epoch;
+pub mod forgetting;

@@ -1,0 +1,404 @@
+//! `/groups`: groups, and who is in them.
+
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::act::{Act, UsedBy};
+use countersign_domain::challenge::iso8601;
+use countersign_domain::client::Client;
+use countersign_domain::group::{Group, GroupName, GroupTitle};
+use countersign_domain::id::UserId;
+use countersign_domain::scope::ScopeName;
+use countersign_domain::subject::Subject;
+use countersign_domain::wallet::WalletAccount;
+use countersign_operators::operate::{Effect, Operating};
+use countersign_operators::people::list_groups::list_groups_after;
+use countersign_operators::people::read_group::read_group;
+use countersign_ports::{CountedGroup, GroupMember};
+use countersign_usecases::Management;
+use countersign_usecases::act_refused::ActRefused;
+use paperclip::actix::Apiv2Schema;
+use serde::{Deserialize, Serialize};
+
+use super::AdminState;
+use super::admit::Caller;
+use super::make::{effect_of, make};
+use super::problem::Problem;
+use super::read::{IfMatch, Json, Query, creating, cursor, from_cursor, one};
+use super::who;
+
+/// A new group.
+#[derive(Deserialize, Apiv2Schema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewGroup {
+    /// Its name, which clients see: up to 64 of `a-z 0-9 _ . : -`, first a letter.
+    name: String,
+    /// What operators call it.
+    title: Option<String>,
+}
+
+/// A change of a group.
+#[derive(Deserialize, Apiv2Schema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GroupUpdate {
+    /// What operators call it; null takes the title away.
+    title: Option<String>,
+}
+
+/// A group.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct GroupBody {
+    /// Its name.
+    name: String,
+    /// What operators call it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    /// When it was created.
+    created_at: String,
+    /// How many users were put into it. 1001 means more than 1000.
+    users: u64,
+    /// How many wallets were put into it. 1001 means more than 1000.
+    wallets: u64,
+}
+
+/// A page of groups, in the order of their names.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct GroupList {
+    /// The groups.
+    items: Vec<GroupBody>,
+    /// What to send as `after` for the next page. Only if there are more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// What a group was good for that was deleted.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct GroupDeletedBody {
+    /// Its name.
+    name: String,
+    /// How many users were in it. 1001 means more than 1000.
+    users: u64,
+    /// How many wallets were in it. 1001 means more than 1000.
+    wallets: u64,
+    /// The clients whose rules name it.
+    clients: Vec<String>,
+    /// The scopes of resources that need it.
+    scopes: Vec<String>,
+    /// Does the setting `default_access` name it?
+    default_access: bool,
+}
+
+/// Some members of a group, and where it lets them in.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct MemberList {
+    /// Users before wallets.
+    items: Vec<MemberBody>,
+    /// What to send as `after` for the next page. Only if there are more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    /// The clients that let its members in.
+    clients: Vec<String>,
+    /// Does the setting `default_access` name the group?
+    default_access: bool,
+}
+
+/// A member of a group.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct MemberBody {
+    /// The wallet, as CAIP-10. Only if a wallet is the member.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wallet: Option<String>,
+    /// The user; for a wallet, the one it belongs to, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    /// Since when.
+    added_at: String,
+}
+
+/// Users and wallets.
+#[derive(Deserialize, Apiv2Schema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Members {
+    /// Ids of users, addresses of wallets, or wallets with their chain (CAIP-10): 1 to 1000.
+    members: Vec<String>,
+    /// What an EVM address is: `key` or `contract`. Only needed if it could be either.
+    kind: Option<String>,
+}
+
+/// What became of those who were to be members.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct MembersAdded {
+    /// One for each, in their order.
+    items: Vec<MemberAddedBody>,
+}
+
+/// The outcome for one new member.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct MemberAddedBody {
+    /// The user's id, or the wallet as CAIP-10.
+    who: String,
+    /// The user a wallet belongs to, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    /// Is it a new member?
+    added: bool,
+}
+
+/// What became of those who were to leave.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct MembersRemoved {
+    /// One for each, in their order.
+    items: Vec<MemberRemovedBody>,
+}
+
+/// The outcome for one member to remove.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct MemberRemovedBody {
+    /// The user's id, or the wallet as CAIP-10.
+    who: String,
+    /// The user a wallet belongs to, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    /// Was it a member?
+    removed: bool,
+    /// How this user is still in the group.
+    still_member_as: Vec<String>,
+}
+
+/// The most members of one request.
+const MOST: usize = 1_000;
+
+pub(super) async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
+    let query = Query::of(&request, &["limit", "after"])?;
+    let after = query.text("after").map(|after| {
+        GroupName::parse(after)
+            .map_err(|_| Problem::invalid("after", "it is not what `next` of the list before said"))
+    });
+    let page = list_groups_after(state.management(), after.transpose()?.as_ref(), query.limit()?).await?;
+    let next = page.groups.last().filter(|_| page.more).map(|last| last.group.name.to_string());
+    let items = page.groups.into_iter().map(GroupBody::of).collect();
+    Ok(HttpResponse::Ok().json(GroupList { items, next }))
+}
+
+pub(super) async fn create(
+    state: Data<AdminState>,
+    caller: Caller,
+    request: HttpRequest,
+    body: Json<NewGroup>,
+) -> Result<HttpResponse, Problem> {
+    Query::of(&request, &[])?;
+    let name = GroupName::parse(&body.value.name)
+        .map_err(|rejected| Problem::invalid("name", rejected.to_string()))?;
+    let title = title_of(body.value.title.as_deref())?;
+    let act = Act::CreateGroup { group: name, title };
+    let created = creating(&state, &caller, &request, &body, async |management| {
+        effect_of(&state, Operating::new(management), act.clone()).await
+    });
+    answer(created.await?)
+}
+
+pub(super) async fn show(
+    state: Data<AdminState>,
+    request: HttpRequest,
+    name: Path<String>,
+) -> Result<HttpResponse, Problem> {
+    Query::of(&request, &[])?;
+    one(&GroupBody::of(find(state.management(), &name).await?))
+}
+
+pub(super) async fn update(
+    state: Data<AdminState>,
+    caller: Caller,
+    request: HttpRequest,
+    name: Path<String>,
+    body: Json<GroupUpdate>,
+) -> Result<HttpResponse, Problem> {
+    Query::of(&request, &[])?;
+    if !body.fields.contains_key("title") {
+        return Err(Problem::invalid("title", "it is missing; null takes the title away"));
+    }
+    let title = title_of(body.value.title.as_deref())?;
+    let management = state.management_for(&caller);
+    let read = find(management, &name).await?;
+    let is_of_tag = IfMatch::of(&request)?.judge(&GroupBody::of(read.clone()))?;
+    let group = read.group.name.clone();
+    let operating = Operating { group_read: is_of_tag.then_some(read), ..Operating::new(management) };
+    answer(make(&state, operating, Act::RetitleGroup { group, title }, is_of_tag).await?)
+}
+
+pub(super) async fn delete(
+    state: Data<AdminState>,
+    caller: Caller,
+    request: HttpRequest,
+    name: Path<String>,
+) -> Result<HttpResponse, Problem> {
+    let by_force = Query::of(&request, &["force"])?.is_true("force")?;
+    let management = state.management_for(&caller);
+    let read = find(management, &name).await?;
+    let is_of_tag = IfMatch::of(&request)?.judge(&GroupBody::of(read.clone()))?;
+    let group = read.group.name.clone();
+    let operating = Operating { group_read: is_of_tag.then_some(read), ..Operating::new(management) };
+    let act = Act::DeleteGroup { group, used_by: UsedBy::default(), needed_by: Vec::new() };
+    answer(make(&state, operating.insisting(by_force), act, is_of_tag).await?)
+}
+
+pub(super) async fn members(
+    state: Data<AdminState>,
+    request: HttpRequest,
+    name: Path<String>,
+) -> Result<HttpResponse, Problem> {
+    let query = Query::of(&request, &["limit", "after"])?;
+    let name = name_in(&name)?;
+    let after = query.text("after").map(member_after).transpose()?;
+    let read = read_group(state.management(), &name, after, query.limit()?).await?;
+    let read = read.ok_or_else(|| no_group(&name))?;
+    let next = read.members.last().filter(|_| read.more).map(|last| match &last.member {
+        Subject::User(user) => cursor(&["user", &user.to_string(), ""]),
+        Subject::Wallet(WalletAccount { family, chain, address }) => cursor(&[family, chain, address]),
+    });
+    Ok(HttpResponse::Ok().json(MemberList {
+        items: read.members.into_iter().map(MemberBody::of).collect(),
+        next,
+        clients: read.clients.iter().map(Client::wire_id).collect(),
+        default_access: read.is_default,
+    }))
+}
+
+pub(super) async fn add(
+    state: Data<AdminState>,
+    caller: Caller,
+    request: HttpRequest,
+    name: Path<String>,
+    body: Json<Members>,
+) -> Result<HttpResponse, Problem> {
+    Query::of(&request, &[])?;
+    let (management, name) = (state.management_for(&caller), name_in(&name)?);
+    let (member, others) = named(management, body.value).await?;
+    let operating = Operating { others, ..Operating::new(management) };
+    answer(make(&state, operating, Act::AddMember { group: name, member: member.into() }, false).await?)
+}
+
+pub(super) async fn remove(
+    state: Data<AdminState>,
+    caller: Caller,
+    request: HttpRequest,
+    name: Path<String>,
+    body: Json<Members>,
+) -> Result<HttpResponse, Problem> {
+    Query::of(&request, &[])?;
+    let (management, name) = (state.management_for(&caller), name_in(&name)?);
+    let (member, others) = named(management, body.value).await?;
+    let operating = Operating { others, ..Operating::new(management) };
+    answer(make(&state, operating, Act::RemoveMember { group: name, member: member.into() }, false).await?)
+}
+
+/// Answers with what an act on a group did.
+fn answer(effect: Effect) -> Result<HttpResponse, Problem> {
+    if let Effect::GroupCreated(group) = effect {
+        return Ok(HttpResponse::Created().json(GroupBody::of(CountedGroup { group, users: 0, wallets: 0 })));
+    }
+    if let Effect::GroupRetitled(counted) = effect {
+        return one(&GroupBody::of(counted));
+    }
+    if let Effect::GroupDeleted(found) = effect {
+        return Ok(HttpResponse::Ok().json(GroupDeletedBody {
+            name: found.counted.group.name.to_string(),
+            users: found.counted.users,
+            wallets: found.counted.wallets,
+            clients: found.clients.iter().map(Client::wire_id).collect(),
+            scopes: found.scopes.iter().map(ScopeName::to_string).collect(),
+            default_access: found.is_default,
+        }));
+    }
+    if let Effect::Added(_, added) = effect {
+        let items = added.into_iter().map(|added| MemberAddedBody {
+            who: added.who.to_string(),
+            user: added.user.map(|user| user.to_string()),
+            added: !added.already,
+        });
+        return Ok(HttpResponse::Ok().json(MembersAdded { items: items.collect() }));
+    }
+    if let Effect::Removed(_, removed) = effect {
+        let items = removed.into_iter().map(|removed| MemberRemovedBody {
+            who: removed.who.to_string(),
+            user: removed.user.map(|user| user.to_string()),
+            removed: removed.was_member,
+            still_member_as: removed.still.iter().map(ToString::to_string).collect(),
+        });
+        return Ok(HttpResponse::Ok().json(MembersRemoved { items: items.collect() }));
+    }
+    Err(Problem::nothing_here())
+}
+
+/// Finds everyone who is named, each once: the first one and the others.
+async fn named(management: Management<'_>, members: Members) -> Result<(Subject, Vec<Subject>), Problem> {
+    let wrong = || Problem::invalid("members", format!("it takes 1 to {MOST} members"));
+    if members.members.len() > MOST {
+        return Err(wrong());
+    }
+    let kind = who::kind(members.kind.as_deref())?;
+    let mut named: Vec<Subject> = Vec::with_capacity(members.members.len());
+    for (place, text) in members.members.iter().enumerate() {
+        let found = who::either(management, text, kind).await;
+        let found = found.map_err(|problem| problem.about(format!("members[{place}]")))?;
+        if !named.contains(&found) {
+            named.push(found);
+        }
+    }
+    let (first, others) = named.split_first().ok_or_else(wrong)?;
+    Ok((first.clone(), others.to_vec()))
+}
+
+fn member_after(text: &str) -> Result<Subject, Problem> {
+    let [family, chain, address] = from_cursor(text)?;
+    if family != "user" {
+        return Ok(Subject::Wallet(WalletAccount { family, chain, address }));
+    }
+    let user = UserId::parse(&chain);
+    user.map(Subject::User)
+        .ok_or_else(|| Problem::invalid("after", "it is not what `next` of the list before said"))
+}
+
+fn title_of(text: Option<&str>) -> Result<Option<GroupTitle>, Problem> {
+    let title = text.map(GroupTitle::parse).transpose();
+    title.map_err(|rejected| Problem::invalid("title", format!("it {rejected}")))
+}
+
+async fn find(management: Management<'_>, name: &str) -> Result<CountedGroup, Problem> {
+    let name = name_in(name)?;
+    management.storage.find_group(&name).await?.ok_or_else(|| no_group(&name))
+}
+
+/// A name in a path. What cannot be one is not there.
+fn name_in(text: &str) -> Result<GroupName, Problem> {
+    GroupName::parse(text).map_err(|_| Problem::not_found("there is no such group").about("name"))
+}
+
+fn no_group(name: &GroupName) -> Problem {
+    ActRefused::GroupUnknown(name.clone()).into()
+}
+
+impl GroupBody {
+    fn of(counted: CountedGroup) -> Self {
+        let CountedGroup { group: Group { name, title, created_at }, users, wallets } = counted;
+        Self {
+            name: name.to_string(),
+            title: title.as_ref().map(|title| title.as_str().to_owned()),
+            created_at: iso8601(created_at),
+            users,
+            wallets,
+        }
+    }
+}
+
+impl MemberBody {
+    fn of(member: GroupMember) -> Self {
+        Self {
+            wallet: match member.member {
+                Subject::User(_) => None,
+                Subject::Wallet(account) => Some(account.caip10()),
+            },
+            user: member.user.map(|user| user.to_string()),
+            added_at: iso8601(member.added_at),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! `/admin/clients`: clients, their secrets, and what is open to them.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web::Path;
+use countersign_domain::act::ActName;
+use countersign_domain::admission::Release;
+use countersign_domain::client::{Client, ClientAuthentication};
+use countersign_domain::client_field::ClientField;
+use countersign_domain::client_view::FieldValue;
+use countersign_domain::id::ClientId;
+use countersign_http_actix::error::ApiError;
+use countersign_http_actix::page::moment::Moment;
+use countersign_http_actix::page::name::DeskPage;
+use countersign_ports::SecretRecord;
+use countersign_usecases::clients::list_clients::list_clients;
+use countersign_usecases::clients::rotate_client_secret::read_secrets;
+use serde::Serialize;
+
+use super::admit::Visit;
+use super::forms::Form;
+use super::query::{Pager, Query, wrong_row};
+use super::sent::Sent;
+use super::show::{About, Here};
+use super::view::unavailable;
+
+#[derive(Serialize)]
+struct Clients {
+    clients: Vec<ClientRow>,
+    pager: Pager,
+    forms: Vec<Form>,
+}
+
+#[derive(Serialize)]
+struct ClientRow {
+    id: String,
+    name: String,
+    registered_by: &'static str,
+    authentication: &'static str,
+    created: Moment,
+}
+
+#[derive(Serialize)]
+struct ClientPage {
+    id: String,
+    name: String,
+    registered_by: &'static str,
+    document: Option<String>,
+    facts: Vec<Fact>,
+    created: Moment,
+    access: AccessView,
+    secrets: Vec<SecretRow>,
+    resources: Vec<ResourceRow>,
+    forms: Vec<Form>,
+}
+
+/// Something that a client registered, by the name of its field.
+#[derive(Serialize)]
+struct Fact {
+    key: &'static str,
+    values: Vec<String>,
+}
+
+/// Who can sign in to a client, and which groups it gets.
+#[derive(Serialize)]
+pub(super) struct AccessView {
+    rule: String,
+    /// Is it the client's own rule?
+    own: bool,
+    /// `all` or `a,b`; none if the rule decides.
+    release: Option<String>,
+}
+
+#[derive(Serialize)]
+struct SecretRow {
+    created: Option<Moment>,
+    expires: Option<Moment>,
+    used: Option<Moment>,
+}
+
+#[derive(Serialize)]
+struct ResourceRow {
+    uri: String,
+    form: Option<Form>,
+}
+
+pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
+    let query = Query::of(&visit.request, &["limit", "after"]);
+    let after = query.after().map(|after| ClientId::parse(after).ok_or_else(wrong_row)).transpose()?;
+    let listed = list_clients(visit.management(), after, query.limit()?).await.map_err(unavailable)?;
+    let next = listed.clients.last().filter(|_| listed.more).map(|last| last.id.to_string());
+    let page = Clients {
+        clients: listed.clients.iter().map(ClientRow::of).collect(),
+        pager: query.pager(next),
+        forms: vec![visit.make_form(ActName::RegisterClient, &Sent::default(), &[])],
+    };
+    visit.page(DeskPage::Clients, Here::Clients, &page)
+}
+
+pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse, ApiError> {
+    let id = ClientId::parse(&id).ok_or_else(ApiError::not_found)?;
+    let management = visit.management();
+    let client = management.clients.find_fresh(id).await.map_err(unavailable)?;
+    let client = client.ok_or_else(ApiError::not_found)?;
+    let secrets = match client.authentication {
+        ClientAuthentication::Secret { .. } => read_secrets(management, id).await.map_err(unavailable)?,
+        ClientAuthentication::Keys | ClientAuthentication::Public => Vec::new(),
+    };
+    let resources = client.resources.iter().enumerate().map(|(number, uri)| {
+        let known = Sent::of([("client", id.to_string()), ("resources", uri.clone())]);
+        let form = visit.make_form(ActName::CloseResources, &known, &["resources"]);
+        ResourceRow { uri: uri.clone(), form: Some(form.numbered(number, uri)) }
+    });
+    let page = ClientPage {
+        id: id.to_string(),
+        name: client.metadata.name.clone(),
+        registered_by: client.origin.name(),
+        document: client.document.clone(),
+        facts: facts(&client),
+        created: Moment::at(client.created_at),
+        access: AccessView::of(&visit, &client),
+        secrets: secrets.iter().map(SecretRow::of).collect(),
+        resources: resources.collect(),
+        forms: forms(&visit, &client),
+    };
+    let about = About { subject: Some(&page.name), ..About::default() };
+    visit.show(DeskPage::Client, Here::Clients, about, StatusCode::OK, &page)
+}
+
+fn forms(visit: &Visit, client: &Client) -> Vec<Form> {
+    let mut known = Sent::of_client(client);
+    let (rule, groups) = match &client.access.rule {
+        None => ("default".to_owned(), String::new()),
+        Some(rule) => match rule.to_string().split_once(':') {
+            Some((word, groups)) => (word.to_owned(), groups.to_owned()),
+            None => (rule.to_string(), String::new()),
+        },
+    };
+    known.add("rule", rule);
+    known.add("rule_groups", groups);
+    let has_secret = matches!(client.authentication, ClientAuthentication::Secret { .. });
+    let is_described = client.document.is_some();
+    let changes = [
+        ActName::ChangeClient,
+        ActName::SetAccess,
+        ActName::OpenResources,
+        ActName::RotateSecret,
+        ActName::DeleteClient,
+    ];
+    let fitting = changes.into_iter().filter(|name| {
+        (!is_described || *name != ActName::ChangeClient) && (has_secret || *name != ActName::RotateSecret)
+    });
+    fitting.map(|change| visit.make_form(change, &known, &[])).collect()
+}
+
+/// What the client registered besides its name. What has no value is left out.
+fn facts(client: &Client) -> Vec<Fact> {
+    let registered =
+        ClientField::ALL.iter().filter(|field| field.is_stored() && **field != ClientField::Name);
+    let facts = registered.map(|field| Fact {
+        key: field.name(),
+        values: match client.field(*field) {
+            FieldValue::Text(text) => text.into_iter().map(String::from).collect(),
+            FieldValue::Texts(texts) => texts.into_iter().map(str::to_owned).collect(),
+            FieldValue::Truth(true) => vec!["true".to_owned()],
+            FieldValue::Truth(false) => Vec::new(),
+        },
+    });
+    facts.filter(|fact| fact.values.iter().any(|value| !value.is_empty())).collect()
+}
+
+impl ClientRow {
+    fn of(client: &Client) -> Self {
+        Self {
+            id: client.id.to_string(),
+            name: client.metadata.name.clone(),
+            registered_by: client.origin.name(),
+            authentication: client.authentication.method(),
+            created: Moment::at(client.created_at),
+        }
+    }
+}
+
+impl AccessView {
+    pub(super) fn of(visit: &Visit, client: &Client) -> Self {
+        let default = &visit.state.context.policy.default_access;
+        Self {
+            rule: client.access.rule_or(default).to_string(),
+            own: client.access.rule.is_some(),
+            release: match &client.access.release {
+                Release::OfRule => None,
+                release @ (Release::All | Release::Groups(_)) => Some(release.to_string()),
+            },
+        }
+    }
+}
+
+impl SecretRow {
+    fn of(secret: &SecretRecord) -> Self {
+        Self {
+            created: secret.created_at.map(Moment::at),
+            expires: secret.expires_at.map(Moment::at),
+            used: secret.last_used_at.map(Moment::at),
+        }
+    }
+}

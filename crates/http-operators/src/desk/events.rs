@@ -1,0 +1,250 @@
+//! `/admin/events`: what happened, and what operators signed to have it done.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web::Path;
+use countersign_domain::event::{Event, EventKind, EventPerson};
+use countersign_domain::id::{ClientId, EventId};
+use countersign_domain::wallet::AccountKind;
+use countersign_http_actix::error::ApiError;
+use countersign_http_actix::page::moment::Moment;
+use countersign_http_actix::page::name::DeskPage;
+use countersign_operators::events::list_events::{EventsListed, find_subject, list_events};
+use countersign_operators::people::find_who::FindWhoError;
+use countersign_ports::{EventFilter, EventOrder, EventPage, WalletVerifier};
+use countersign_usecases::events::event_view::EventView;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use super::admit::Visit;
+use super::query::{Pager, Query, wrong_row};
+use super::show::{About, Here, Notice};
+use super::view::{WalletView, unavailable};
+
+#[derive(Serialize)]
+struct Events<'a> {
+    kept: bool,
+    events: Vec<EventRow>,
+    filter: Filter<'a>,
+    kinds: Vec<&'static str>,
+    pager: Pager,
+}
+
+#[derive(Serialize)]
+struct Filter<'a> {
+    since: Option<&'a str>,
+    until: Option<&'a str>,
+    r#type: Option<&'a str>,
+    user: Option<&'a str>,
+    kind: Option<&'a str>,
+    client: Option<&'a str>,
+    request: Option<&'a str>,
+}
+
+/// An event in a list.
+#[derive(Serialize)]
+pub(super) struct EventRow {
+    id: String,
+    at: Moment,
+    kind: &'static str,
+    actor: String,
+    user: Option<String>,
+    /// The page of the user; none if the account was deleted.
+    user_path: Option<String>,
+    wallet: Option<WalletView>,
+    client: Option<String>,
+    is_signed: bool,
+}
+
+#[derive(Serialize)]
+struct EventPageView {
+    event: EventRow,
+    address: Option<String>,
+    request: Option<String>,
+    position: Option<u64>,
+    details: Vec<Detail>,
+    signatures: Vec<SignatureView>,
+    /// Was something signed that cannot be read?
+    unreadable: bool,
+}
+
+#[derive(Serialize)]
+struct Detail {
+    name: String,
+    value: String,
+}
+
+/// A signature, and the text that it signs.
+#[derive(Serialize)]
+struct SignatureView {
+    by: String,
+    text: String,
+    signature: String,
+}
+
+/// What [`Signed`](countersign_domain::event::Signed) writes.
+#[derive(Deserialize)]
+struct SignedText {
+    signatures: Vec<OneSignature>,
+}
+
+#[derive(Deserialize)]
+struct OneSignature {
+    wallet: String,
+    text: String,
+    signature: String,
+}
+
+pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
+    let known = &["since", "until", "type", "user", "kind", "client", "request", "limit", "after"];
+    let query = Query::of(&visit.request, known);
+    let after = query.after().map(|after| EventId::parse(after).ok_or_else(wrong_row)).transpose()?;
+    let page = EventPage { order: EventOrder::NewestFirst, after, limit: query.limit()? };
+    let (listed, refused) = match filter_of(&visit, &query).await? {
+        Ok(_) if query.text("request").is_some() => (of_request(&visit, &query, after).await?, None),
+        Ok(filter) => {
+            let listed = list_events(visit.management(), &filter, page).await;
+            (listed.map_err(unavailable)?, None)
+        }
+        Err(why) => (EventsListed { events: Vec::new(), more: false }, Some(why)),
+    };
+    let next = listed.events.last().filter(|_| listed.more).map(|last| last.id.to_string());
+    let wallets = &*visit.state.context.wallets;
+    let text = |name| query.text(name);
+    let shown = Events {
+        kept: visit.state.context.policy.events.retention.is_some(),
+        events: listed.events.iter().map(|event| EventRow::of(wallets, event)).collect(),
+        filter: Filter {
+            since: text("since"),
+            until: text("until"),
+            r#type: text("type"),
+            user: text("user"),
+            kind: text("kind"),
+            client: text("client"),
+            request: text("request"),
+        },
+        kinds: EventKind::ALL.iter().map(|kind| kind.name()).collect(),
+        pager: query.pager(next),
+    };
+    let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let notice = refused.map(|why| Notice::because("filter", why));
+    visit.show(DeskPage::Events, Here::Events, About { notice, ..About::default() }, status, &shown)
+}
+
+pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse, ApiError> {
+    let id = EventId::parse(&id).ok_or_else(ApiError::not_found)?;
+    let found = visit.management().storage.find_event(id).await.map_err(unavailable)?;
+    let found = found.ok_or_else(ApiError::not_found)?;
+    let view = EventView::of(&found.event);
+    let signed = found.event.signed.as_ref().map(|signed| signatures(signed.as_str()));
+    let page = EventPageView {
+        event: EventRow::of(&*visit.state.context.wallets, &found.event),
+        address: view.address,
+        request: view.request,
+        position: found.position,
+        details: details(&view.details),
+        unreadable: signed.as_ref().is_some_and(Option::is_none),
+        signatures: signed.flatten().unwrap_or_default(),
+    };
+    visit.page(DeskPage::Event, Here::Events, &page)
+}
+
+/// The events of one request, oldest first. There are few, unless many requests came with one id.
+async fn of_request(visit: &Visit, query: &Query, after: Option<EventId>) -> Result<EventsListed, ApiError> {
+    let (storage, limit) = (visit.management().storage, query.limit()?);
+    let request = query.text("request").unwrap_or_default();
+    // One more than is shown, to know whether there are more.
+    let events = storage.events_of_request(request, after, limit.saturating_add(1)).await;
+    let mut events = events.map_err(unavailable)?;
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = events.len() > most;
+    events.truncate(most);
+    Ok(EventsListed { events, more })
+}
+
+/// What the query asks for, or why that cannot be.
+async fn filter_of(visit: &Visit, query: &Query) -> Result<Result<EventFilter, String>, ApiError> {
+    let mut filter = EventFilter::default();
+    for (name, time) in [("since", &mut filter.since), ("until", &mut filter.until)] {
+        let Some(text) = query.text(name) else { continue };
+        // A form names a day, a program a time.
+        let read = OffsetDateTime::parse(text, &Rfc3339)
+            .or_else(|_| OffsetDateTime::parse(&format!("{text}T00:00:00Z"), &Rfc3339));
+        match read {
+            Ok(read) => *time = Some(read),
+            Err(_) => return Ok(Err(format!("{name} takes a day or a time, such as 2026-11-23"))),
+        }
+    }
+    for name in query.text("type").into_iter().flat_map(|names| names.split(',')) {
+        match EventKind::parse(name) {
+            Ok(kind) => filter.kinds.push(kind),
+            Err(unknown) => return Ok(Err(unknown.to_string())),
+        }
+    }
+    if let Some(client) = query.text("client") {
+        match ClientId::parse(client) {
+            Some(client) => filter.client = Some(client),
+            None => return Ok(Err("client takes the id of a client".to_owned())),
+        }
+    }
+    if let Some(who) = query.text("user") {
+        let kind = query.text("kind").and_then(AccountKind::parse);
+        match find_subject(visit.management(), who, kind).await {
+            Ok(who) => filter.who = Some(who),
+            Err(FindWhoError::Store(error)) => return Err(unavailable(error)),
+            Err(
+                error @ (FindWhoError::Unrecognized(_)
+                | FindWhoError::SeveralKnown(_)
+                | FindWhoError::ContractNowhere),
+            ) => return Ok(Err(error.to_string())),
+        }
+    }
+    Ok(Ok(filter))
+}
+
+/// The signatures of an event; `None` if they cannot be read.
+fn signatures(signed: &str) -> Option<Vec<SignatureView>> {
+    let read: SignedText = serde_json::from_str(signed).ok()?;
+    let one = |one: OneSignature| SignatureView { by: one.wallet, text: one.text, signature: one.signature };
+    Some(read.signatures.into_iter().map(one).collect())
+}
+
+fn details(details: &Value) -> Vec<Detail> {
+    let shown = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            value.to_string()
+        }
+    };
+    match details {
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| Detail { name: name.clone(), value: shown(value) }).collect()
+        }
+        // A text that the server did not write.
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            vec![Detail { name: "unreadable".to_owned(), value: shown(details) }]
+        }
+    }
+}
+
+impl EventRow {
+    pub(super) fn of(wallets: &dyn WalletVerifier, event: &Event) -> Self {
+        let user_path = match &event.person {
+            Some(EventPerson::User(user)) => Some(format!("/people/{user}")),
+            Some(EventPerson::Deleted(_)) | None => None,
+        };
+        Self {
+            id: event.id.to_string(),
+            at: Moment::at(event.id.at_time()),
+            kind: event.kind.name(),
+            actor: event.actor.to_string(),
+            user: event.person.as_ref().map(ToString::to_string),
+            user_path,
+            wallet: event.wallet.as_ref().map(|account| WalletView::of(wallets, account)),
+            client: event.client.map(|client| client.to_string()),
+            is_signed: event.signed.is_some(),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! `/admin`: how the server is doing.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use countersign_domain::signing_key::KeyState;
+use countersign_http_actix::error::ApiError;
+use countersign_http_actix::page::moment::Moment;
+use countersign_http_actix::page::name::DeskPage;
+use countersign_metrics::Metrics;
+use countersign_operators::desk::overview::{Counted, DaySignIns, read_overview};
+use countersign_ports::{ListedKey, Replica};
+use serde::Serialize;
+
+use super::admit::Visit;
+use super::chart::{Chart, Row};
+use super::show::Here;
+use super::view::unavailable;
+
+#[derive(Serialize)]
+struct OverviewPage<'a> {
+    warnings: &'a [String],
+    waiting: Limited,
+    /// How many proposals cannot be read.
+    unreadable: usize,
+    sessions: Limited,
+    sign_ins_today: u64,
+    replicas: Vec<ReplicaRow>,
+    keys: Vec<KeyRow>,
+    charts: Vec<Chart>,
+}
+
+#[derive(Serialize)]
+struct Limited {
+    count: u32,
+    at_most: bool,
+}
+
+impl Limited {
+    const fn of(counted: Counted) -> Self {
+        Self { count: counted.count, at_most: counted.is_limit }
+    }
+}
+
+#[derive(Serialize)]
+struct ReplicaRow {
+    version: String,
+    started: Moment,
+    seen: Moment,
+}
+
+#[derive(Serialize)]
+struct KeyRow {
+    algorithm: String,
+    state: &'static str,
+    next: Option<NextChange>,
+}
+
+/// What happens to a key next.
+#[derive(Serialize)]
+struct NextChange {
+    key: &'static str,
+    at: Moment,
+}
+
+pub(super) async fn show(visit: Visit) -> Result<HttpResponse, ApiError> {
+    let overview = read_overview(visit.desk()).await.map_err(unavailable)?;
+    let metrics = &visit.state.metrics;
+    let counted = |counts: Vec<(&'static str, u64)>| {
+        let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+        counts.map(|(name, count)| (name.to_owned(), count)).collect::<Vec<_>>()
+    };
+    let today = overview.sign_ins.last().map(|day| day.by_family.values().sum());
+    let page = OverviewPage {
+        warnings: &visit.settings.warnings,
+        waiting: Limited::of(overview.waiting),
+        unreadable: overview.unreadable,
+        sessions: Limited::of(overview.sessions),
+        sign_ins_today: today.unwrap_or_default(),
+        replicas: overview.replicas.iter().map(ReplicaRow::of).collect(),
+        keys: overview.keys.iter().filter(|key| key.state != KeyState::Withdrawn).map(KeyRow::of).collect(),
+        charts: vec![
+            sign_ins(&overview.sign_ins),
+            Chart::bars("refusals", counted(metrics.refusals())),
+            Chart::bars("tokens", counted(metrics.tokens_by_grant())),
+            Chart::bars("latency", latency(metrics)),
+        ],
+    };
+    visit.page(DeskPage::Overview, Here::Overview, &page)
+}
+
+/// How many responses took how long. The steps are ten times as long each.
+fn latency(metrics: &Metrics) -> Vec<(String, u64)> {
+    const STEPS: [(u64, &str); 5] =
+        [(1, "< 1 ms"), (10, "< 10 ms"), (100, "< 100 ms"), (1_000, "< 1 s"), (u64::MAX, "> 1 s")];
+    let times = STEPS.map(|(milliseconds, _)| Duration::from_millis(milliseconds));
+    let (within, all) = metrics.answered_within(&times);
+    let mut before = 0;
+    let rows = STEPS.into_iter().zip(within).map(|((milliseconds, name), within)| {
+        let within = if milliseconds == u64::MAX { all } else { within };
+        let count = within.saturating_sub(before);
+        before = within;
+        (name.to_owned(), count)
+    });
+    rows.collect()
+}
+
+/// The sign-ins of each day, one on the other by family.
+fn sign_ins(days: &[DaySignIns]) -> Chart {
+    let mut totals: BTreeMap<&str, u64> = BTreeMap::new();
+    for (family, count) in days.iter().flat_map(|day| &day.by_family) {
+        *totals.entry(family).or_default() += count;
+    }
+    let mut families: Vec<(&str, u64)> = totals.into_iter().collect();
+    // The most frequent first, so that it keeps its color as others come and go.
+    families.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let rows = days.iter().map(|day| Row {
+        name: day.day.to_string(),
+        values: families
+            .iter()
+            .map(|(family, _)| day.by_family.get(*family).copied().unwrap_or_default())
+            .collect(),
+    });
+    // Of an account that was deleted before its sign-in was counted, the wallet is not known.
+    let names = families.iter().map(|(family, _)| if family.is_empty() { "–" } else { family }.to_owned());
+    Chart::columns("sign_ins", names.collect(), rows.collect())
+}
+
+impl ReplicaRow {
+    fn of(replica: &Replica) -> Self {
+        Self {
+            version: replica.version.clone(),
+            started: Moment::at(replica.started_at),
+            seen: Moment::at(replica.seen_at),
+        }
+    }
+}
+
+impl KeyRow {
+    fn of(key: &ListedKey) -> Self {
+        let next = match (key.state, key.forget_after) {
+            (KeyState::Announced, _) => Some(("signs", key.active_from)),
+            (KeyState::Retired, Some(after)) => Some(("forgotten", after)),
+            (KeyState::Active | KeyState::Retired | KeyState::Withdrawn, _) => None,
+        };
+        let next = next.map(|(key, at)| NextChange { key, at: Moment::at(at) });
+        Self { algorithm: key.algorithm.clone(), state: key.state.name(), next }
+    }
+}

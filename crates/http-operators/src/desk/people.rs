@@ -1,0 +1,231 @@
+//! `/admin/people`: users.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web::Path;
+use countersign_domain::act::ActName;
+use countersign_domain::client::Client;
+use countersign_domain::group::{GroupName, Through};
+use countersign_domain::id::UserId;
+use countersign_domain::wallet::WalletAccount;
+use countersign_http_actix::error::ApiError;
+use countersign_http_actix::page::moment::Moment;
+use countersign_http_actix::page::name::DeskPage;
+use countersign_operators::people::list_people::{ListPeopleError, PeoplePage, list_people};
+use countersign_operators::people::read_person::{PersonRead, read_person};
+use countersign_ports::{PeopleFilter, Person, PersonListed, WalletVerifier};
+use serde::Serialize;
+
+use super::admit::Visit;
+use super::forms::Form;
+use super::query::{Pager, Query, wrong_row};
+use super::sent::Sent;
+use super::show::{About, Here, Notice};
+use super::view::{BlockView, WalletView, unavailable};
+
+/// How many wallets of a user a list shows.
+const SHOWN_WALLETS: usize = 3;
+
+#[derive(Serialize)]
+struct People<'a> {
+    people: Vec<PersonRow>,
+    filter: Filter<'a>,
+    pager: Pager,
+}
+
+#[derive(Serialize)]
+struct Filter<'a> {
+    group: Option<&'a str>,
+    blocked: bool,
+}
+
+#[derive(Serialize)]
+struct PersonRow {
+    id: String,
+    wallets: Vec<WalletView>,
+    more_wallets: usize,
+    created: Moment,
+    last_sign_in: Option<Moment>,
+    block: Option<BlockView>,
+}
+
+#[derive(Serialize)]
+struct PersonPage {
+    id: String,
+    created: Moment,
+    last_sign_in: Option<Moment>,
+    block: Option<BlockView>,
+    wallets: Vec<LinkedRow>,
+    memberships: Vec<MembershipRow>,
+    sessions: Vec<SessionRow>,
+    grants: Vec<GrantRow>,
+    forms: Vec<Form>,
+}
+
+#[derive(Serialize)]
+struct LinkedRow {
+    #[serde(flatten)]
+    wallet: WalletView,
+    linked: Moment,
+    block: Option<BlockView>,
+}
+
+#[derive(Serialize)]
+struct MembershipRow {
+    name: String,
+    /// The wallet that brings it, unless the user is in the group.
+    through: Option<WalletView>,
+}
+
+#[derive(Serialize)]
+struct SessionRow {
+    browser: String,
+    wallet: WalletView,
+    signed_in: Moment,
+    used: Moment,
+    ends: Moment,
+}
+
+#[derive(Serialize)]
+struct GrantRow {
+    client: NamedClient,
+    scopes: String,
+    since: Moment,
+    used: Moment,
+}
+
+#[derive(Serialize)]
+struct NamedClient {
+    id: String,
+    name: String,
+}
+
+pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
+    let query = Query::of(&visit.request, &["group", "blocked", "limit", "after"]);
+    let after = query.after().map(|after| UserId::parse(after).ok_or_else(wrong_row)).transpose()?;
+    let filter = Filter { group: query.text("group"), blocked: query.is_true("blocked") };
+    let group = filter.group.map(GroupName::parse).transpose();
+    let listed = match group {
+        Ok(group) => {
+            let wanted = PeopleFilter { group, blocked: filter.blocked };
+            match list_people(visit.management(), wanted, after, query.limit()?).await {
+                Ok(listed) => Ok(listed),
+                Err(error @ ListPeopleError::GroupUnknown(_)) => Err(error.to_string()),
+                Err(ListPeopleError::Store(error)) => return Err(unavailable(error)),
+            }
+        }
+        Err(rejected) => Err(rejected.to_string()),
+    };
+    let (listed, refused) = match listed {
+        Ok(listed) => (listed, None),
+        Err(refused) => (PeoplePage { people: Vec::new(), more: false }, Some(refused)),
+    };
+    let next = listed.people.last().filter(|_| listed.more).map(|last| last.id.to_string());
+    let wallets = &*visit.state.context.wallets;
+    let page = People {
+        people: listed.people.iter().map(|person| PersonRow::of(wallets, person)).collect(),
+        filter,
+        pager: query.pager(next),
+    };
+    let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let notice = refused.map(|why| Notice::because("filter", why));
+    visit.show(DeskPage::People, Here::People, About { notice, ..About::default() }, status, &page)
+}
+
+pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse, ApiError> {
+    let id = UserId::parse(&id).ok_or_else(ApiError::not_found)?;
+    let read = read_person(visit.management(), id).await.map_err(unavailable)?;
+    let read = read.ok_or_else(ApiError::not_found)?;
+    let wallets = &*visit.state.context.wallets;
+    let forms = forms(&visit, id, &read.person);
+    let page = PersonPage::of(wallets, read, forms);
+    let subject = id.to_string();
+    let about = About { subject: Some(&subject), ..About::default() };
+    visit.show(DeskPage::Person, Here::People, about, StatusCode::OK, &page)
+}
+
+fn forms(visit: &Visit, id: UserId, person: &Person) -> Vec<Form> {
+    let groups: Vec<GroupName> =
+        person.memberships.iter().map(|membership| membership.group.clone()).collect();
+    let policy = visit.state.context.policy.desk.as_ref();
+    let is_operators = |account: &WalletAccount| policy.is_some_and(|policy| policy.names(account, &groups));
+    let is_operator = person.listed.wallets.iter().any(|linked| is_operators(&linked.account));
+    let known = Sent::of([("user", id.to_string()), ("member", id.to_string())]);
+    let block = if person.listed.block.is_some() { ActName::UnblockUser } else { ActName::BlockUser };
+    let changes = [block, ActName::SignOut, ActName::AddMember, ActName::DeleteUser];
+    changes
+        .into_iter()
+        .map(|name| visit.make_form(name, &known, &["member", "wallet_kind"]).of_operator(is_operator))
+        .collect()
+}
+
+impl PersonRow {
+    fn of(wallets: &dyn WalletVerifier, person: &PersonListed) -> Self {
+        let shown = person.wallets.iter().take(SHOWN_WALLETS);
+        Self {
+            id: person.id.to_string(),
+            wallets: shown.map(|linked| WalletView::of(wallets, &linked.account)).collect(),
+            more_wallets: person.wallets.len().saturating_sub(SHOWN_WALLETS),
+            created: Moment::at(person.created_at),
+            last_sign_in: person.last_sign_in_at.map(Moment::at),
+            block: person.block.as_ref().map(BlockView::of),
+        }
+    }
+}
+
+impl PersonPage {
+    fn of(
+        wallets: &dyn WalletVerifier,
+        PersonRead { person, clients }: PersonRead,
+        forms: Vec<Form>,
+    ) -> Self {
+        let view = |account| WalletView::of(wallets, account);
+        let of_wallets = person.listed.wallets.iter().map(|linked| LinkedRow {
+            wallet: view(&linked.account),
+            linked: Moment::at(linked.linked_at),
+            block: person
+                .blocked_wallets
+                .iter()
+                .find(|blocked| {
+                    (&blocked.account.family, &blocked.account.address)
+                        == (&linked.account.family, &linked.account.address)
+                })
+                .map(|blocked| BlockView::of(&blocked.block)),
+        });
+        let memberships = person.memberships.iter().map(|membership| MembershipRow {
+            name: membership.group.to_string(),
+            through: match &membership.through {
+                Through::User => None,
+                Through::Wallet(account) => Some(view(account)),
+            },
+        });
+        let sessions = person.sessions.iter().map(|session| SessionRow {
+            browser: session.browser.clone(),
+            wallet: view(&session.account),
+            signed_in: Moment::at(session.authenticated_at),
+            used: Moment::at(session.last_used_at),
+            ends: Moment::at(session.expires_at),
+        });
+        let grants = person.consents.iter().map(|consent| {
+            let id = consent.client.to_string();
+            let name = clients.get(&consent.client).map(Client::shown_name);
+            GrantRow {
+                client: NamedClient { name: name.map_or_else(|| id.clone(), Into::into), id },
+                scopes: consent.scope.to_string(),
+                since: Moment::at(consent.granted_at),
+                used: Moment::at(consent.last_used_at),
+            }
+        });
+        Self {
+            id: person.listed.id.to_string(),
+            created: Moment::at(person.listed.created_at),
+            last_sign_in: person.listed.last_sign_in_at.map(Moment::at),
+            block: person.listed.block.as_ref().map(BlockView::of),
+            wallets: of_wallets.collect(),
+            memberships: memberships.collect(),
+            sessions: sessions.collect(),
+            grants: grants.collect(),
+            forms,
+        }
+    }
+}

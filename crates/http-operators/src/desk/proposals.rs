@@ -1,0 +1,162 @@
+//! `/admin/proposals`: changes that wait for a second operator, and what became of them.
+
+use actix_session::Session;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web::Path;
+use countersign_domain::act::{Act, ActName};
+use countersign_domain::desk::proposal::ProposalState;
+use countersign_domain::event::ChangeSignature;
+use countersign_domain::id::GrantId;
+use countersign_http_actix::browser::forms::Action;
+use countersign_http_actix::error::ApiError;
+use countersign_http_actix::extract::body::Body;
+use countersign_http_actix::limits::rate_limit::Limited;
+use countersign_http_actix::page::moment::Moment;
+use countersign_http_actix::page::name::DeskPage;
+use countersign_operators::desk::proposals::{
+    BeginCountersignError, MaySign, ProposalRead, begin_countersign, list_proposals, read_proposal,
+};
+use serde::Serialize;
+
+use super::admit::Visit;
+use super::changes::{self, Refusal, again_at};
+use super::forms::{Form, key_of};
+use super::query::{Pager, Query, wrong_row};
+use super::sent::{Sent, Unfit};
+use super::show::{About, Here};
+use super::view::{WalletView, unavailable};
+
+#[derive(Serialize)]
+struct Proposals {
+    proposals: Vec<ProposalRow>,
+    /// How many rows cannot be read.
+    unreadable: usize,
+    pager: Pager,
+}
+
+#[derive(Serialize)]
+struct ProposalRow {
+    id: String,
+    key: Option<String>,
+    words: String,
+    by: WalletView,
+    proposed: Moment,
+    expires: Moment,
+    state: &'static str,
+}
+
+#[derive(Serialize)]
+struct ProposalPage {
+    #[serde(flatten)]
+    row: ProposalRow,
+    text: String,
+    signature: String,
+    second: Option<Second>,
+    may_sign: bool,
+    is_same_person: bool,
+    is_person_unknown: bool,
+    /// Takes it back.
+    form: Option<Form>,
+}
+
+#[derive(Serialize)]
+struct Second {
+    by: String,
+    text: String,
+    signature: String,
+}
+
+pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
+    let query = Query::of(&visit.request, &["limit", "after"]);
+    let after = query.after().map(|after| GrantId::parse(after).ok_or_else(wrong_row)).transpose()?;
+    let listed = list_proposals(visit.desk(), &visit.operator, after, query.limit()?).await;
+    let listed = listed.map_err(unavailable)?;
+    let next = listed.last.filter(|_| listed.more).map(|last| last.to_string());
+    let page = Proposals {
+        proposals: listed.proposals.iter().map(|read| ProposalRow::of(&visit, read)).collect(),
+        unreadable: listed.unreadable,
+        pager: query.pager(next),
+    };
+    visit.page(DeskPage::Proposals, Here::Proposals, &page)
+}
+
+pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse, ApiError> {
+    let id = GrantId::parse(&id).ok_or_else(ApiError::not_found)?;
+    let read = read_proposal(visit.desk(), &visit.operator, id).await.map_err(unavailable)?;
+    let read = read.ok_or_else(ApiError::not_found)?;
+    let ChangeSignature { text, signature, .. } = read.proposal.first.clone();
+    let is_same_person = read.may_sign == MaySign::SamePerson;
+    let known = Sent::of([("proposal", id.to_string())]);
+    let second = read.proposal.second.as_ref().map(|(_, signed)| Second {
+        by: signed.account.caip10(),
+        text: signed.text.clone(),
+        signature: signed.signature.clone(),
+    });
+    let page = ProposalPage {
+        row: ProposalRow::of(&visit, &read),
+        text,
+        signature,
+        second,
+        may_sign: read.may_sign == MaySign::Yes,
+        is_same_person,
+        is_person_unknown: read.may_sign == MaySign::PersonUnknown,
+        form: is_same_person.then(|| visit.make_form(ActName::WithdrawProposal, &known, &[])),
+    };
+    let subject = id.to_string();
+    let about = About { subject: Some(&subject), ..About::default() };
+    visit.show(DeskPage::Proposal, Here::Proposals, about, StatusCode::OK, &page)
+}
+
+/// Makes the text that a second operator signs.
+pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<HttpResponse, ApiError> {
+    visit.state.admit(&visit.request, Limited::Challenge)?;
+    let sent = Sent::read(&body)?;
+    visit.forms().require(&Action::BeginDeskChange, sent.one("form"))?;
+    let asked = || Ok((sent.proposal()?, sent.signer(&visit.operator.wallets)?));
+    let (id, signer) = asked().map_err(|unfit| match unfit {
+        Unfit::Field { name, why } => ApiError::invalid_request(format!("{name} {why}")),
+        Unfit::NoChange | Unfit::Unwritable => ApiError::invalid_request("proposal is missing"),
+        Unfit::Store(error) => unavailable(error),
+    })?;
+    let begun = begin_countersign(visit.desk(), &visit.operator, id, signer.as_ref()).await;
+    let back = format!("/proposals/{id}");
+    let refused = |refusal| changes::refused(&visit, refusal, Here::Proposals, &back);
+    let (pending, shown) = match begun {
+        Ok(begun) => begun,
+        Err(BeginCountersignError::Gone(gone)) => return refused(Refusal::gone(&gone)),
+        Err(BeginCountersignError::SamePerson) => return refused(Refusal::SAME_PERSON),
+        Err(BeginCountersignError::PersonUnknown) => return refused(Refusal::PERSON_UNKNOWN),
+        Err(BeginCountersignError::Stale(stale)) => {
+            let read = read_proposal(visit.desk(), &visit.operator, id).await.map_err(unavailable)?;
+            let change = read.and_then(|read| read.change);
+            return changes::stale(&visit, change.as_ref(), &stale, Here::Proposals, &back);
+        }
+        Err(BeginCountersignError::Verifier(_)) => return refused(Refusal::UNVERIFIED),
+        Err(BeginCountersignError::Begin(error)) => return refused(changes::of_begin(error)?),
+    };
+    changes::ask_to_sign(&visit, &session, &pending, &shown, &again_at(&sent, "/proposals/begin"))
+}
+
+impl ProposalRow {
+    fn of(visit: &Visit, read: &ProposalRead) -> Self {
+        let proposal = &read.proposal;
+        let state = match read.state {
+            ProposalState::Waiting if read.may_sign == MaySign::Over => "over",
+            state @ (ProposalState::Waiting
+            | ProposalState::Taken
+            | ProposalState::Done
+            | ProposalState::Failed
+            | ProposalState::Withdrawn) => state.name(),
+        };
+        Self {
+            id: proposal.id.to_string(),
+            key: read.change.as_ref().map(|change| key_of(change.name())),
+            words: read.change.as_ref().map(Act::statement).unwrap_or_else(|| proposal.id.to_string()),
+            by: WalletView::of(&*visit.state.context.wallets, &proposal.first.account),
+            proposed: Moment::at(proposal.proposed_at),
+            expires: Moment::at(proposal.expires_at),
+            state,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The frame of every page of the desk.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderName, HeaderValue};
+use countersign_domain::desk::operators::Quorum;
+use countersign_http_actix::browser::forms::Action;
+use countersign_http_actix::error::ApiError;
+use countersign_http_actix::page::language::Language;
+use countersign_http_actix::page::name::{DeskPage, Name};
+use serde::Serialize;
+
+use super::admit::Visit;
+
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+
+/// Where in the desk a page is: its entry in the list of places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Here {
+    Overview,
+    People,
+    Wallets,
+    Groups,
+    Clients,
+    Access,
+    Resources,
+    Events,
+    Proposals,
+    Keys,
+    AdminKeys,
+    Search,
+}
+
+impl Here {
+    /// All places, as the list has them.
+    const LISTED: [Self; 11] = [
+        Self::Overview,
+        Self::People,
+        Self::Wallets,
+        Self::Groups,
+        Self::Clients,
+        Self::Access,
+        Self::Resources,
+        Self::Events,
+        Self::Proposals,
+        Self::Keys,
+        Self::AdminKeys,
+    ];
+
+    /// The key of its text.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Overview => "overview",
+            Self::People => "people",
+            Self::Wallets => "wallets",
+            Self::Groups => "groups",
+            Self::Clients => "clients",
+            Self::Access => "access",
+            Self::Resources => "resources",
+            Self::Events => "events",
+            Self::Proposals => "proposals",
+            Self::Keys => "keys",
+            Self::AdminKeys => "admin_keys",
+            Self::Search => "search",
+        }
+    }
+
+    /// Its path below `/admin`.
+    pub(super) const fn path(self) -> &'static str {
+        match self {
+            Self::Overview => "",
+            Self::People => "/people",
+            Self::Wallets => "/wallets",
+            Self::Groups => "/groups",
+            Self::Clients => "/clients",
+            Self::Access => "/access",
+            Self::Resources => "/resources",
+            Self::Events => "/events",
+            Self::Proposals => "/proposals",
+            Self::Keys => "/keys",
+            Self::AdminKeys => "/admin-keys",
+            Self::Search => "/search",
+        }
+    }
+}
+
+/// What a page says besides its content.
+#[derive(Default)]
+pub(super) struct About<'a> {
+    /// What the page is about, for its title.
+    pub(super) subject: Option<&'a str>,
+    /// The name of its state, if it is not that of its place.
+    pub(super) state: Option<&'static str>,
+    /// What was searched for.
+    pub(super) query: Option<&'a str>,
+    pub(super) notice: Option<Notice>,
+}
+
+/// Why something was not done: the key of a text, and the sentence for programs.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Notice {
+    pub(super) key: &'static str,
+    pub(super) detail: Option<String>,
+}
+
+impl Notice {
+    pub(super) const fn of(key: &'static str) -> Self {
+        Self { key, detail: None }
+    }
+
+    pub(super) fn because(key: &'static str, detail: impl ToString) -> Self {
+        Self { key, detail: Some(detail.to_string()) }
+    }
+}
+
+#[derive(Serialize)]
+struct Shown<'a, P: Serialize> {
+    #[serde(flatten)]
+    page: &'a P,
+    desk: Frame<'a>,
+}
+
+#[derive(Serialize)]
+struct Frame<'a> {
+    here: &'static str,
+    state: &'static str,
+    subject: Option<&'a str>,
+    query: Option<&'a str>,
+    places: Vec<Entry>,
+    me: Me,
+    notice: Option<Notice>,
+    /// The secret of the forms that begin a change.
+    form: String,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    path: &'static str,
+}
+
+#[derive(Serialize)]
+struct Me {
+    short: String,
+    address: String,
+}
+
+impl Visit {
+    /// Shows a page.
+    pub(super) fn show<P: Serialize>(
+        &self,
+        page: DeskPage,
+        here: Here,
+        about: About<'_>,
+        status: StatusCode,
+        content: &P,
+    ) -> Result<HttpResponse, ApiError> {
+        let quorum = self.state.context.policy.desk.as_ref().map(|policy| policy.quorum);
+        let places = Here::LISTED.into_iter();
+        let places = places.filter(|place| *place != Here::Proposals || quorum == Some(Quorum::Two));
+        let account = &self.operator.session.account;
+        let frame = Frame {
+            here: here.name(),
+            state: about.state.unwrap_or(here.name()),
+            subject: about.subject,
+            query: about.query,
+            places: places.map(|place| Entry { name: place.name(), path: place.path() }).collect(),
+            me: Me { short: account.shortened(), address: account.caip10() },
+            notice: about.notice,
+            form: self.forms().secret(&Action::BeginDeskChange),
+        };
+        let shown = Shown { page: content, desk: frame };
+        let language = Language::of(&self.request, None);
+        let mut answer = self.state.pages.show(&self.request, language, Name::Desk(page), status, &shown)?;
+        if page == DeskPage::Change {
+            // The windows of wallets must be able to reach the page (ADR 0012). Otherwise it would differ
+            // from a path that does not exist.
+            answer.headers_mut().insert(OPENER_POLICY, HeaderValue::from_static("same-origin-allow-popups"));
+        }
+        Ok(answer)
+    }
+
+    /// Shows a page for reading.
+    pub(super) fn page<P: Serialize>(
+        &self,
+        page: DeskPage,
+        here: Here,
+        content: &P,
+    ) -> Result<HttpResponse, ApiError> {
+        self.show(page, here, About::default(), StatusCode::OK, content)
+    }
+}

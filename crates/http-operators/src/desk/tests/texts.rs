@@ -1,0 +1,236 @@
+//! Every text that the desk's pages say is there, and none is left over.
+
+use std::collections::BTreeSet;
+
+use countersign_domain::act::{ActName, Second};
+use countersign_domain::desk::pending::FactName;
+use countersign_domain::desk::proposal::ProposalState;
+use countersign_domain::event::EventKind;
+use countersign_domain::group::GroupName;
+use countersign_http_actix::page::templates::embedded_templates;
+
+use super::*;
+use crate::desk::field::Field;
+use crate::desk::forms::{Form, Forms, key_of};
+use crate::desk::sent::Sent;
+
+fn source(path: &str) -> String {
+    let (_, bytes) = embedded_templates().find(|(name, _)| name == path).unwrap();
+    String::from_utf8(bytes.into_owned()).unwrap()
+}
+
+/// The keys of all texts, and of all groups of texts.
+fn keys(tree: &Value, at: &str, texts: &mut BTreeSet<String>, groups: &mut BTreeSet<String>) {
+    for (name, value) in tree.as_object().unwrap() {
+        let key = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+        if value.is_object() {
+            groups.insert(key.clone());
+            keys(value, &key, texts, groups);
+        } else {
+            texts.insert(key);
+        }
+    }
+}
+
+fn forms() -> Vec<Form> {
+    let make = |name: &ActName| {
+        Forms { applications: &OneApplication, policy: None }.form(*name, &Sent::default(), &[])
+    };
+    ActName::ALL.iter().map(make).collect()
+}
+
+#[test]
+fn every_text_of_the_desk_is_said_and_whatever_is_said_has_a_text() {
+    let tree: Value = serde_json::from_str(&source("locales/en/desk.json")).unwrap();
+    let (mut texts, mut groups) = (BTreeSet::new(), BTreeSet::new());
+    keys(&tree, "", &mut texts, &mut groups);
+    let mut said: BTreeSet<String> = BTreeSet::new();
+    let mut chosen: BTreeSet<String> = BTreeSet::new();
+    let pages = embedded_templates().filter(|(name, _)| name.ends_with(".html"));
+    for (name, bytes) in pages {
+        let page = String::from_utf8(bytes.into_owned()).unwrap();
+        for after in page.split("t.desk.").skip(1) {
+            let end = after.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')).unwrap();
+            let (key, rest) = after.split_at(end);
+            if rest.starts_with('[') {
+                assert!(groups.contains(key), "{name}: {key}");
+                chosen.insert(key.to_owned());
+            } else if groups.contains(key) {
+                assert_eq!(key, "script", "{name}");
+            } else {
+                assert!(texts.contains(key), "{name}: {key}");
+                said.insert(key.to_owned());
+            }
+        }
+    }
+    let of_code = [
+        (
+            "fields",
+            forms()
+                .iter()
+                .flat_map(Form::fields)
+                .map(|field| field.name.to_owned())
+                .filter(|name| !HIDDEN.contains(&name.as_str()))
+                .collect::<BTreeSet<_>>(),
+        ),
+        (
+            "hints",
+            forms()
+                .iter()
+                .flat_map(Form::fields)
+                .filter(|field| field.has_hint())
+                .map(|field| field.name.to_owned())
+                .collect(),
+        ),
+        (
+            "options",
+            forms()
+                .iter()
+                .flat_map(Form::fields)
+                .flat_map(Field::keys)
+                .filter(|key| !key.is_empty())
+                .map(str::to_owned)
+                .collect(),
+        ),
+        ("changes", ActName::ALL.iter().map(|name| key_of(*name)).collect()),
+        ("facts", FactName::ALL.iter().map(|name| name.name().replace('-', "_")).collect()),
+        ("kinds", EventKind::ALL.iter().map(|kind| kind.name().to_owned()).collect()),
+        (
+            "proposal_states",
+            ProposalState::ALL.iter().map(|state| state.name()).chain(["over"]).map(str::to_owned).collect(),
+        ),
+    ];
+    for (group, wanted) in of_code {
+        let has: BTreeSet<String> = tree[group].as_object().unwrap().keys().cloned().collect();
+        assert_eq!(has, wanted, "{group}");
+    }
+    let code = ["changes", "overview", "search", "show", "people", "events"].map(|name| {
+        std::fs::read_to_string(format!("{}/src/desk/{name}.rs", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    });
+    let code = code.concat()
+        + &std::fs::read_to_string(format!("{}/src/desk/proposals.rs", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    // Values of facts: the code names the group, too.
+    chosen.extend(groups.iter().filter(|group| code.contains(&format!("(\"{group}\", &["))).cloned());
+    let scripts = ["desk", "account-side", "auth-states", "dom"]
+        .map(|name| source(&format!("assets/{name}.js")))
+        .concat();
+    for text in &texts {
+        let Some((group, key)) = text.rsplit_once('.') else {
+            assert!(said.contains(text), "nothing says {text}");
+            continue;
+        };
+        let by_code =
+            chosen.contains(group) && (code.contains(&format!("\"{key}\"")) || OF_DOMAIN.contains(&group));
+        let key_in_scripts =
+            [key.to_owned(), key.replace('_', "-"), key.trim_start_matches("title_").replace('_', "-")];
+        let by_script = group == "script"
+            && (key.starts_with("choose_")
+                || key_in_scripts.iter().any(|key| scripts.contains(&format!("\"{key}\""))));
+        assert!(said.contains(text) || by_code || by_script, "nothing says {text}");
+    }
+}
+
+/// The fields that pages know, and nobody types.
+const HIDDEN: [&str; 5] = ["user", "client", "kid", "proposal", "nothing"];
+
+/// The groups whose keys are words of the domain, which are compared above or there.
+const OF_DOMAIN: [&str; 11] = [
+    "changes",
+    "fields",
+    "hints",
+    "options",
+    "facts",
+    "kinds",
+    "proposal_states",
+    "registered_by",
+    "key_states",
+    "charts",
+    "places",
+];
+
+#[test]
+fn every_notice_that_the_code_gives_has_a_text() {
+    let tree: Value = serde_json::from_str(&source("locales/en/desk.json")).unwrap();
+    let notices: BTreeSet<&str> = tree["notices"].as_object().unwrap().keys().map(String::as_str).collect();
+    let mut given = BTreeSet::new();
+    for name in ["changes", "people", "events", "proposals"] {
+        let code =
+            std::fs::read_to_string(format!("{}/src/desk/{name}.rs", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        for start in [
+            "Notice::because(\"",
+            "Notice::of(\"",
+            "Self::plain(StatusCode::FORBIDDEN, \"",
+            "Self::plain(StatusCode::CONFLICT, \"",
+            "Self::plain(StatusCode::UNAUTHORIZED, \"",
+            "Self::plain(StatusCode::SERVICE_UNAVAILABLE, \"",
+        ] {
+            given.extend(code.split(start).skip(1).map(|rest| rest.split_once('"').unwrap().0.to_owned()));
+        }
+    }
+    assert_eq!(given.iter().map(String::as_str).collect::<BTreeSet<_>>(), notices);
+}
+
+#[test]
+fn a_form_says_beforehand_that_a_second_operator_must_sign() {
+    let group = GroupName::parse("ops").ok();
+    let policy = |quorum| DeskPolicy { admins: Vec::new(), group: group.clone(), quorum };
+    let says = |policy: &DeskPolicy, name: ActName, is_operator: bool| {
+        let sent = Sent::of([("group", if is_operator { "ops" } else { "staff" }.to_owned())]);
+        let form = Forms { applications: &OneApplication, policy: Some(policy) }.form(name, &sent, &[]);
+        serde_json::to_value(form.of_operator(is_operator)).unwrap()["second"] == true
+    };
+    let (one, two) = (policy(Quorum::One), policy(Quorum::Two));
+    for name in ActName::ALL {
+        assert!(!says(&one, *name, true), "{name}");
+        let (always, about) = match name.row().second {
+            Second::Always => (true, true),
+            Second::AboutOperator | Second::OperatorsGroup => (false, true),
+            // Whom it lets in is chosen in the form.
+            Second::LetsEveryoneIn | Second::Never => (false, false),
+        };
+        assert_eq!((says(&two, *name, false), says(&two, *name, true)), (always, about), "{name}");
+    }
+}
+
+/// What each form asks for is enough for its act, and the act is read from it.
+#[actix_web::test]
+async fn every_form_that_is_filled_in_asks_for_its_act() {
+    let site = site(Quorum::One).await;
+    let id = "01a1fd8c-0000-7000-8000-000000000001";
+    let filled = [
+        ("user", id),
+        ("wallet", "toy-mallory"),
+        ("reason", "spam"),
+        ("keep_offline", "yes"),
+        ("group", "staff"),
+        ("title", "The staff"),
+        ("member", "toy-eve"),
+        ("client", id),
+        ("client_name", "Wiki"),
+        ("resources", "https://api.example\nhttps://b.example"),
+        ("keep_old", "3600"),
+        ("rule", "groups"),
+        ("rule_groups", "staff, ops"),
+        ("release", "groups"),
+        ("release_groups", "staff"),
+        ("uri", "https://api.example"),
+        ("resource_name", "Photos"),
+        ("open_to", "named"),
+        ("resource_scopes", "photos.read = See your photos\nphotos.read[de] = Fotos sehen\nb needs staff"),
+        ("at_once", "yes"),
+        ("algorithms", "EdDSA"),
+        ("kid", "kid-1"),
+        ("key_name", "CI"),
+        ("admin_scopes", "users:read"),
+        ("expires_days", "7"),
+        ("proposal", id),
+    ];
+    for name in ActName::ALL {
+        let mut sent = Sent::of(filled.map(|(field, value)| (field, value.to_owned())));
+        sent.add("change", name);
+        let act = sent.change(site.context.management(), &OneApplication).await;
+        let act = act.unwrap_or_else(|unfit| panic!("{name}: {unfit:?}"));
+        assert_eq!(act.name(), *name);
+        assert!(act.lines().len() > name.row().fields.len(), "{name}: {:?}", act.lines());
+    }
+}

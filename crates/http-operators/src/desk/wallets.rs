@@ -1,0 +1,128 @@
+//! `/admin/wallets`: wallets, those that signed in and those that are blocked.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web::Path;
+use countersign_domain::act::ActName;
+use countersign_domain::subject::Subject;
+use countersign_domain::wallet::{AccountKind, WalletAccount};
+use countersign_http_actix::error::ApiError;
+use countersign_http_actix::page::name::DeskPage;
+use countersign_operators::people::find_who::{FindWhoError, find_who};
+use countersign_operators::people::list_wallets::{ListWalletsError, list_blocked_wallets, list_wallets};
+use serde::Serialize;
+use url::form_urlencoded::Serializer;
+
+use super::admit::Visit;
+use super::forms::Form;
+use super::query::{Pager, Query, cursor, from_cursor, wrong_row};
+use super::sent::Sent;
+use super::show::{About, Here};
+use super::view::{BlockView, WalletView, unavailable};
+
+#[derive(Serialize)]
+struct Wallets {
+    wallets: Vec<WalletRow>,
+    filter: Filter,
+    pager: Pager,
+    forms: Vec<Form>,
+}
+
+#[derive(Serialize)]
+struct Filter {
+    blocked: bool,
+}
+
+#[derive(Serialize)]
+struct WalletRow {
+    #[serde(flatten)]
+    wallet: WalletView,
+    user: Option<String>,
+    block: Option<BlockView>,
+}
+
+#[derive(Serialize)]
+struct WalletPage {
+    wallet: WalletView,
+    /// Its events, below `/admin`.
+    events_path: String,
+    user: Option<String>,
+    block: Option<BlockView>,
+    groups: Vec<String>,
+    forms: Vec<Form>,
+}
+
+pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
+    let query = Query::of(&visit.request, &["blocked", "limit", "after"]);
+    let after = query.after().map(account_of).transpose()?;
+    let (management, limit) = (visit.management(), query.limit()?);
+    let filter = Filter { blocked: query.is_true("blocked") };
+    let listed = if filter.blocked {
+        list_blocked_wallets(management, after.as_ref(), limit).await.map_err(unavailable)?
+    } else {
+        list_wallets(management, after.as_ref(), limit).await.map_err(|error| match error {
+            ListWalletsError::AfterUnknown => wrong_row(),
+            ListWalletsError::Store(error) => unavailable(error),
+        })?
+    };
+    let next = listed.wallets.last().filter(|_| listed.more).map(|last| {
+        let WalletAccount { family, chain, address } = &last.account;
+        cursor(&[family, chain, address])
+    });
+    let rows = listed.wallets.iter().map(|listed| WalletRow {
+        wallet: WalletView::of(&*visit.state.context.wallets, &listed.account),
+        user: listed.user.map(|user| user.to_string()),
+        block: listed.block.as_ref().map(BlockView::of),
+    });
+    let page = Wallets {
+        wallets: rows.collect(),
+        filter,
+        pager: query.pager(next),
+        forms: vec![visit.make_form(ActName::BlockWallet, &Sent::default(), &[])],
+    };
+    visit.page(DeskPage::Wallets, Here::Wallets, &page)
+}
+
+pub(super) async fn show(visit: Visit, account: Path<String>) -> Result<HttpResponse, ApiError> {
+    let kind = Query::of(&visit.request, &["kind"]).text("kind").and_then(AccountKind::parse);
+    let account = match find_who(visit.management(), &account, kind).await {
+        Ok(Subject::Wallet(account)) => account,
+        Err(FindWhoError::Store(error)) => return Err(unavailable(error)),
+        Ok(Subject::User(_))
+        | Err(
+            FindWhoError::Unrecognized(_) | FindWhoError::SeveralKnown(_) | FindWhoError::ContractNowhere,
+        ) => return Err(ApiError::not_found()),
+    };
+    let standing = visit.management().storage.standing_of(&account).await.map_err(unavailable)?;
+    let wallet = WalletView::of(&*visit.state.context.wallets, &account);
+    let mut known = Sent::of([("wallet", account.caip10()), ("member", account.caip10())]);
+    let mut events = Serializer::new(String::new());
+    events.append_pair("user", &wallet.account);
+    if let Some(kind) = account.kind() {
+        known.add("wallet_kind", kind.name());
+        events.append_pair("kind", kind.name());
+    }
+    let block = if standing.block.is_some() { ActName::UnblockWallet } else { ActName::BlockWallet };
+    let policy = visit.state.context.policy.desk.as_ref();
+    let is_operator = policy.is_some_and(|policy| policy.names(&account, &standing.groups));
+    let forms = [block, ActName::AddMember].into_iter();
+    let forms = forms.map(|name| {
+        visit.make_form(name, &known, &["wallet", "member", "wallet_kind"]).of_operator(is_operator)
+    });
+    let subject = account.shortened();
+    let about = About { subject: Some(&subject), ..About::default() };
+    let page = WalletPage {
+        events_path: format!("/events?{}", events.finish()),
+        wallet,
+        user: standing.user.map(|user| user.to_string()),
+        block: standing.block.as_ref().map(BlockView::of),
+        groups: standing.groups.iter().map(ToString::to_string).collect(),
+        forms: forms.collect(),
+    };
+    visit.show(DeskPage::Wallet, Here::Wallets, about, StatusCode::OK, &page)
+}
+
+fn account_of(after: &str) -> Result<WalletAccount, ApiError> {
+    let [family, chain, address] = <[String; 3]>::try_from(from_cursor(after)?).map_err(|_| wrong_row())?;
+    Ok(WalletAccount { family, chain, address })
+}

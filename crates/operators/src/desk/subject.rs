@@ -1,0 +1,610 @@
+//! The subject of a change: what it is now, whether the change is possible, and what must still be so when it is
+//! carried out.
+
+use countersign_domain::act::{Act, NamedClient, NamedSubject, NamedUser, ResourceWords, UsedBy, Weight};
+use countersign_domain::admission::{AccessRule, Block, Release};
+use countersign_domain::challenge::iso8601;
+use countersign_domain::client::{Client, ClientAuthentication, ClientOrigin};
+use countersign_domain::client_change::FieldChange;
+use countersign_domain::desk::pending::{Fact, FactName, mark_of};
+use countersign_domain::group::{GroupName, Through};
+use countersign_domain::id::{ClientId, UserId};
+use countersign_domain::registration::{JudgedMetadata, RequestedMetadata, Rules};
+use countersign_domain::resource::{MAX_RESOURCE_SCOPES, Resource};
+use countersign_domain::subject::Subject;
+use countersign_domain::wallet::WalletAccount;
+use countersign_ports::group_store::counted as members_counted;
+use countersign_ports::{CountedGroup, KeyRingError, ListedKey, Person, StoreError};
+use countersign_usecases::act_refused::ActRefused;
+use countersign_usecases::clients::change_client::judge_change;
+use countersign_usecases::clients::open_resource::judge_opened;
+use countersign_usecases::clients::register_client::{declared_to, judge};
+
+use super::{Desk, waits};
+use crate::people::{all_clients, ways_into};
+
+/// What a change is about, as it is now.
+#[derive(Debug)]
+pub(super) struct SubjectRead {
+    /// The change, with the names of what it is about.
+    pub(super) named: Act,
+    /// What is so.
+    pub(super) facts: Vec<Fact>,
+    /// Why the change is not possible now, if it is not.
+    pub(super) refused: Option<ActRefused>,
+    /// What must still be as it was read when the change is made.
+    pub(super) guard: Guard,
+    /// Must two operators sign it?
+    pub(super) needs_second: bool,
+}
+
+/// What must still be as it was read. The storage compares it in the commit of the change.
+#[derive(Clone, Debug)]
+pub(super) enum Guard {
+    /// Nothing that storage could compare.
+    Nothing,
+    /// A client.
+    Client(Box<Client>),
+    /// A group.
+    Group(CountedGroup),
+    /// A resource.
+    Resource(Resource),
+}
+
+/// What is known of a subject before the change is weighed.
+struct Known {
+    facts: Vec<Fact>,
+    refused: Option<ActRefused>,
+    guard: Guard,
+    is_about_operator: bool,
+}
+
+impl Known {
+    fn of(facts: Vec<Fact>) -> Self {
+        Self { facts, refused: None, guard: Guard::Nothing, is_about_operator: false }
+    }
+
+    /// What is to be changed is not there.
+    fn missing(refused: ActRefused) -> Self {
+        Self::of(vec![exists(false)]).refused(Some(refused))
+    }
+
+    fn refused(self, refused: Option<ActRefused>) -> Self {
+        Self { refused, ..self }
+    }
+
+    fn and(mut self, facts: impl IntoIterator<Item = Fact>) -> Self {
+        self.facts.extend(facts);
+        self
+    }
+
+    fn guarded(self, guard: Guard) -> Self {
+        Self { guard, ..self }
+    }
+}
+
+/// Reads what a change is about. `user` is who wants it.
+pub(super) async fn read_subject(
+    desk: Desk<'_>,
+    user: UserId,
+    change: Act,
+) -> Result<SubjectRead, StoreError> {
+    let mut change = change;
+    let known = read(desk, user, &mut change).await?;
+    let Known { facts, refused, guard, is_about_operator } = known;
+    let policy = &desk.context.policy;
+    let weight = Weight { default_access: &policy.default_access, is_about_operator };
+    let needs_second = policy.desk.as_ref().is_some_and(|desk| change.needs_second(desk, weight));
+    Ok(SubjectRead { named: change, facts, refused, guard, needs_second })
+}
+
+async fn read(desk: Desk<'_>, user: UserId, change: &mut Act) -> Result<Known, StoreError> {
+    match change {
+        Act::Block { who, reason } => {
+            let judged = reason.as_deref().map(Block::judge_reason).transpose();
+            let known = blocked_or_not(desk, who).await?;
+            let refused = match judged {
+                Err(rejected) => Some(ActRefused::Reason(rejected)),
+                Ok(_) => is_blocked_for(&known.facts, reason.as_deref()).then_some(ActRefused::NoChange),
+            };
+            Ok(Known { refused: known.refused.or(refused), ..known })
+        }
+        Act::Unblock { who } => {
+            let known = blocked_or_not(desk, who).await?;
+            let is_free = known.facts.contains(&Fact::new(FactName::Blocked, NO));
+            let refused = is_free.then_some(ActRefused::NoChange);
+            Ok(Known { refused: known.refused.or(refused), ..known })
+        }
+        Act::SignOut { user, .. } => person(desk, user).await.map(|(known, _)| known),
+        Act::DeleteUser { user } => {
+            let (mut known, person) = person(desk, user).await?;
+            if let Some(person) = person {
+                let groups = person.memberships.iter().map(|membership| membership.group.to_string());
+                known.facts.push(Fact::new(FactName::Groups, joined(groups)));
+            }
+            Ok(known)
+        }
+        Act::CreateGroup { group, .. } => {
+            let found = desk.context.storage.find_group(group).await?;
+            let refused = found.is_some().then_some(ActRefused::GroupTaken(group.clone()));
+            Ok(Known::of(vec![exists(found.is_some())]).refused(refused))
+        }
+        Act::RetitleGroup { group, title } => {
+            let Some(counted) = desk.context.storage.find_group(group).await? else {
+                return Ok(Known::missing(ActRefused::GroupUnknown(group.clone())));
+            };
+            let refused = (counted.group.title == *title).then_some(ActRefused::NoChange);
+            Ok(Known::of(vec![title_of(&counted)]).refused(refused).guarded(Guard::Group(counted)))
+        }
+        Act::DeleteGroup { group, used_by, needed_by } => {
+            let Some(counted) = desk.context.storage.find_group(group).await? else {
+                return Ok(Known::missing(ActRefused::GroupUnknown(group.clone())));
+            };
+            let default = &desk.context.policy.default_access;
+            let rule = |client: &Client| client.access.rule.clone().unwrap_or_else(|| default.clone());
+            *used_by = clients_that(desk, |client| rule(client).groups().contains(group)).await?;
+            *needed_by = desk.context.resources.read_fresh().await?.needing(group).cloned().collect();
+            let facts = vec![
+                title_of(&counted),
+                Fact::new(FactName::Users, members_counted(counted.users)),
+                Fact::new(FactName::Members, members_counted(counted.wallets)),
+            ];
+            let scopes = joined(needed_by.iter().map(ToString::to_string));
+            let scopes = (!needed_by.is_empty()).then(|| Fact::new(FactName::Scopes, scopes));
+            let facts = facts.into_iter().chain(used(used_by)).chain(scopes).collect();
+            Ok(Known::of(facts).guarded(Guard::Group(counted)))
+        }
+        Act::AddMember { group, member } => membership(desk, group, member, false).await,
+        Act::RemoveMember { group, member } => membership(desk, group, member, true).await,
+        Act::RegisterClient { id: _, metadata, resources, fields } => {
+            let rule = Fact::new(FactName::Rule, &desk.context.policy.default_access);
+            let refused = match judge_registration(desk, metadata, resources).await? {
+                Ok(judged) => {
+                    *fields = FieldChange::of_new(&judged.metadata, judged.method.name());
+                    None
+                }
+                Err(refused) => Some(refused),
+            };
+            Ok(Known::of(vec![exists(false), rule]).refused(refused))
+        }
+        Act::ChangeClient { client, metadata, fields } => {
+            let Some(found) = named_client(desk, client).await? else { return Ok(no_client(client.id)) };
+            let judged = judge_change(desk.management(), found.clone(), (**metadata).clone()).await;
+            let refused = match judged {
+                Ok(change) => {
+                    let (before, after) = change.sides();
+                    *fields = FieldChange::between(before, after);
+                    (!change.is_any()).then_some(ActRefused::NoChange)
+                }
+                Err(ActRefused::Store(error)) => return Err(error),
+                Err(refused) => Some(refused),
+            };
+            Ok(of_client(found).refused(refused))
+        }
+        Act::DeleteClient { client } => {
+            let found = named_client(desk, client).await?;
+            Ok(found.map_or_else(|| no_client(client.id), of_client))
+        }
+        Act::RotateSecret { client, .. } => {
+            let Some(found) = named_client(desk, client).await? else { return Ok(no_client(client.id)) };
+            let refused = match found.authentication {
+                ClientAuthentication::Secret { .. } => None,
+                ClientAuthentication::Keys | ClientAuthentication::Public => Some(ActRefused::NoSecret),
+            };
+            Ok(of_client(found).refused(refused))
+        }
+        Act::OpenResources { client, resources } => {
+            let Some(found) = named_client(desk, client).await? else { return Ok(no_client(client.id)) };
+            let rules = desk.management().resource_rules().await?;
+            let is_open = resources.iter().all(|uri| found.resources.contains(uri));
+            let refused = match judge_opened(&rules, resources) {
+                Err(refused) => Some(refused),
+                Ok(()) => is_open.then_some(ActRefused::NoChange),
+            };
+            Ok(of_client(found).refused(refused))
+        }
+        Act::CloseResources { client, resources } => {
+            let Some(found) = named_client(desk, client).await? else { return Ok(no_client(client.id)) };
+            let is_closed = !resources.iter().any(|uri| found.resources.contains(uri));
+            Ok(of_client(found).refused(is_closed.then_some(ActRefused::NoChange)))
+        }
+        Act::SetAccess { client, rule, release } => {
+            let Some(found) = named_client(desk, client).await? else { return Ok(no_client(client.id)) };
+            let is_so = found.access.rule == *rule
+                && release.as_ref().is_none_or(|release| *release == found.access.release);
+            let refused = match unknown_group(desk, rule.as_ref(), release.as_ref()).await? {
+                Some(group) => Some(ActRefused::NamedGroupUnknown(group)),
+                None => is_so.then_some(ActRefused::NoChange),
+            };
+            Ok(of_client(found).refused(refused))
+        }
+        Act::CreateResource { resource } => new_resource(desk, resource).await,
+        Act::UpdateResource { resource, used_by } => changed_resource(desk, resource, used_by).await,
+        Act::DeleteResource { uri, used_by } => {
+            let catalog = desk.context.resources.read_fresh().await?;
+            let Some(resource) = catalog.resource(uri) else { return Ok(no_resource(uri)) };
+            let has_scope = |client: &Client| {
+                resource.scopes.iter().any(|scope| client.metadata.scopes.has_own(&scope.name))
+            };
+            let is_user = |client: &Client| client.resources.contains(uri) || has_scope(client);
+            *used_by = clients_that(desk, is_user).await?;
+            Ok(of_resource(resource.clone()).and(used(used_by)))
+        }
+        Act::RotateKeys { algorithms, .. } => {
+            let refused = algorithms.is_empty().then_some(ActRefused::NoChange);
+            Ok(Known::of(vec![keys(&listed(desk).await?)]).refused(refused))
+        }
+        Act::WithdrawKey { kid } => {
+            let listed = listed(desk).await?;
+            let is_known = listed.iter().any(|key| key.kid == *kid);
+            let unknown = || ActRefused::Keys(KeyRingError::Unknown(kid.clone()));
+            Ok(Known::of(vec![keys(&listed)]).refused((!is_known).then(unknown)))
+        }
+        Act::CreateAdminKey { name, scopes, .. } => {
+            let known = desk.context.storage.list_admin_keys().await?;
+            let is_taken = known.iter().any(|key| key.name == *name);
+            let refused = if scopes.is_empty() {
+                Some(ActRefused::NoScope)
+            } else {
+                is_taken.then_some(ActRefused::AdminKeyTaken)
+            };
+            Ok(Known::of(vec![exists(is_taken)]).refused(refused))
+        }
+        Act::RevokeAdminKey { name } => {
+            let known = desk.context.storage.list_admin_keys().await?;
+            let Some(key) = known.into_iter().find(|key| key.name == *name) else {
+                return Ok(Known::missing(ActRefused::AdminKeyUnknown(name.to_string())));
+            };
+            let facts = vec![
+                Fact::new(FactName::AdminScopes, &key.scopes),
+                Fact::new(FactName::Expires, key.expires_at.map_or_else(|| NO.to_owned(), iso8601)),
+                Fact::new(FactName::Revoked, yes_or_no(key.revoked_at.is_some())),
+            ];
+            let refused = key.revoked_at.is_some().then_some(ActRefused::AdminKeyRevoked);
+            Ok(Known::of(facts).refused(refused))
+        }
+        Act::WithdrawProposal { proposal } => {
+            let found = desk.context.storage.find_proposal(*proposal).await?;
+            let Some(found) = found.filter(|found| found.user == user) else {
+                return Ok(Known::missing(ActRefused::NoSuchProposal));
+            };
+            let now = desk.context.clock.now();
+            let facts = vec![Fact::new(FactName::Proposal, found.state_at(now).name())];
+            let refused = !waits(desk.context, &found, now);
+            Ok(Known::of(facts).refused(refused.then_some(ActRefused::NoSuchProposal)))
+        }
+    }
+}
+
+/// Words of facts that are so or not.
+const YES: &str = "yes";
+const NO: &str = "no";
+
+const fn yes_or_no(is_so: bool) -> &'static str {
+    if is_so { YES } else { NO }
+}
+
+fn exists(is_there: bool) -> Fact {
+    Fact::new(FactName::Exists, yes_or_no(is_there))
+}
+
+fn joined(words: impl Iterator<Item = String>) -> String {
+    words.collect::<Vec<_>>().join(", ")
+}
+
+fn title_of(counted: &CountedGroup) -> Fact {
+    Fact::new(FactName::Title, counted.group.title.as_ref().map_or(NO, |title| title.as_str()))
+}
+
+/// Is there a block, and would this reason add nothing to it?
+fn is_blocked_for(facts: &[Fact], reason: Option<&str>) -> bool {
+    let is_free = Fact::new(FactName::Blocked, NO);
+    let is_so = |fact: &Fact| match reason {
+        None => *fact != is_free,
+        Some(reason) => fact.value == format!("{YES}: {reason}"),
+    };
+    facts.iter().any(|fact| fact.name == FactName::Blocked && is_so(fact))
+}
+
+fn blocked(block: Option<&Block>) -> Fact {
+    let value = match block {
+        None => NO.to_owned(),
+        Some(Block { reason: None, .. }) => YES.to_owned(),
+        Some(Block { reason: Some(reason), .. }) => format!("{YES}: {reason}"),
+    };
+    Fact::new(FactName::Blocked, value)
+}
+
+/// A wallet, as distinct from the contract with the same address.
+fn wallet_name(wallet: &WalletAccount) -> String {
+    match wallet.kind() {
+        Some(kind) => format!("{} ({})", wallet.caip10(), kind.name()),
+        None => wallet.caip10(),
+    }
+}
+
+async fn blocked_or_not(desk: Desk<'_>, who: &mut NamedSubject) -> Result<Known, StoreError> {
+    match who {
+        Subject::User(user) => Ok(person(desk, user).await?.0),
+        Subject::Wallet(wallet) => {
+            let storage = &desk.context.storage;
+            let standing = storage.standing_of(wallet).await?;
+            let own_block = match standing.user {
+                // The block of a user comes before that of the wallet.
+                Some(user) => {
+                    let person = storage.find_person(user, desk.context.clock.now()).await?;
+                    let blocked = person.map(|person| person.blocked_wallets).unwrap_or_default();
+                    let is_it = |account: &WalletAccount| {
+                        (&account.family, &account.address) == (&wallet.family, &wallet.address)
+                    };
+                    blocked.into_iter().find(|blocked| is_it(&blocked.account)).map(|found| found.block)
+                }
+                None => standing.block,
+            };
+            let facts = vec![owner(standing.user), blocked(own_block.as_ref())];
+            let policy = desk.context.policy.desk.as_ref();
+            let is_about_operator = policy.is_some_and(|policy| policy.names(wallet, &standing.groups));
+            Ok(Known { is_about_operator, ..Known::of(facts) })
+        }
+    }
+}
+
+fn owner(user: Option<UserId>) -> Fact {
+    Fact::new(FactName::Owner, user.map_or_else(|| NO.to_owned(), |user| user.to_string()))
+}
+
+/// Looks a user up, and names them by their oldest wallet.
+async fn person(desk: Desk<'_>, user: &mut NamedUser) -> Result<(Known, Option<Person>), StoreError> {
+    let found = desk.context.storage.find_person(user.id, desk.context.clock.now()).await?;
+    let Some(person) = found else {
+        return Ok((Known::missing(ActRefused::UserUnknown(user.id)), None));
+    };
+    let wallets = &person.listed.wallets;
+    user.wallet = wallets.first().map(|wallet| wallet.account.clone());
+    let facts = vec![
+        Fact::new(FactName::Wallets, joined(wallets.iter().map(|wallet| wallet_name(&wallet.account)))),
+        blocked(person.listed.block.as_ref()),
+    ];
+    let groups: Vec<GroupName> =
+        person.memberships.iter().map(|membership| membership.group.clone()).collect();
+    let policy = desk.context.policy.desk.as_ref();
+    let is_about_operator =
+        policy.is_some_and(|policy| wallets.iter().any(|wallet| policy.names(&wallet.account, &groups)));
+    Ok((Known { is_about_operator, ..Known::of(facts) }, Some(person)))
+}
+
+/// Whether a user or wallet is in a group, which the change reverses.
+async fn membership(
+    desk: Desk<'_>,
+    group: &GroupName,
+    member: &mut NamedSubject,
+    wanted: bool,
+) -> Result<Known, StoreError> {
+    let storage = &desk.context.storage;
+    let Some(counted) = storage.find_group(group).await? else {
+        return Ok(Known::missing(ActRefused::GroupUnknown(group.clone())));
+    };
+    let (who, user) = match member {
+        Subject::User(user) => {
+            let (known, found) = person(desk, user).await?;
+            if found.is_none() {
+                return Ok(known);
+            }
+            let wallets = known.facts.into_iter().find(|fact| fact.name == FactName::Wallets);
+            (wallets, Some(user.id))
+        }
+        Subject::Wallet(wallet) => {
+            let user = storage.find_owner(wallet.clone()).await?;
+            (Some(owner(user)), user)
+        }
+    };
+    let is_in = match (&*member, user) {
+        (_, Some(user)) => {
+            let memberships = storage.memberships_of(user).await?;
+            let mut here = memberships.iter().filter(|membership| membership.group == *group);
+            here.any(|membership| match (&membership.through, &*member) {
+                (Through::User, Subject::User(_)) => true,
+                (Through::Wallet(through), Subject::Wallet(wallet)) => {
+                    (&through.family, &through.address) == (&wallet.family, &wallet.address)
+                }
+                (Through::User, Subject::Wallet(_)) | (Through::Wallet(_), Subject::User(_)) => false,
+            })
+        }
+        (Subject::Wallet(wallet), None) => storage.standing_of(wallet).await?.groups.contains(group),
+        (Subject::User(_), None) => false,
+    };
+    let in_group = Fact::new(FactName::InGroup, yes_or_no(is_in));
+    let mut still = Vec::new();
+    if let (true, Some(user)) = (wanted, user) {
+        let taken = Subject::from(member.clone());
+        let ways = ways_into(desk.management(), group, user).await?;
+        still.extend(ways.into_iter().filter(|way| !way.is_same(&taken)).map(|way| way.to_string()));
+    }
+    let still = (!still.is_empty()).then(|| Fact::new(FactName::StillIn, joined(still.into_iter())));
+    let facts = [title_of(&counted), in_group].into_iter().chain(who).chain(still).collect();
+    Ok(Known::of(facts).refused((is_in != wanted).then_some(ActRefused::NoChange)))
+}
+
+async fn named_client(desk: Desk<'_>, named: &mut NamedClient) -> Result<Option<Client>, StoreError> {
+    let found = desk.context.clients.find_fresh(named.id).await?;
+    if let Some(client) = &found {
+        named.name = Some(client.metadata.name.clone());
+    }
+    Ok(found)
+}
+
+fn no_client(id: ClientId) -> Known {
+    Known::missing(ActRefused::ClientUnknown(id))
+}
+
+/// A client with everything that an operator can change, and hashes of what no one reads.
+fn of_client(client: Client) -> Known {
+    let metadata = &client.metadata;
+    let redirect_uris = metadata.redirect_uris.iter().map(|uri| uri.as_str().to_owned());
+    let grant_types = metadata.grant_types.iter().map(|grant_type| grant_type.name().to_owned());
+    let rest = (
+        &metadata.backchannel_logout_uri,
+        metadata.requires_pushed_requests,
+        metadata.requires_bound_tokens,
+        &metadata.display,
+    );
+    let mut facts = vec![
+        Fact::new(FactName::Name, &metadata.name),
+        Fact::new(FactName::RedirectUris, joined(redirect_uris)),
+        Fact::new(FactName::Scopes, &metadata.scopes),
+        Fact::new(FactName::GrantTypes, joined(grant_types)),
+        Fact::new(FactName::Authentication, client.authentication.method()),
+        Fact::new(FactName::Metadata, mark_of(format!("{rest:?}"))),
+        Fact::new(
+            FactName::Rule,
+            client.access.rule.as_ref().map_or(DEFAULT.to_owned(), ToString::to_string),
+        ),
+        Fact::new(FactName::Release, release_name(&client.access.release)),
+        Fact::new(FactName::Resources, joined(client.resources.iter().cloned())),
+        Fact::new(FactName::RegisteredBy, client.origin.name()),
+    ];
+    if let ClientAuthentication::Secret { secrets, .. } = &client.authentication {
+        facts.push(Fact::new(FactName::Secret, mark_of(secrets.current.as_bytes())));
+    }
+    Known::of(facts).guarded(Guard::Client(Box::new(client)))
+}
+
+/// The word for the rule of the setting `default_access`.
+const DEFAULT: &str = "default";
+
+fn release_name(release: &Release) -> String {
+    match release {
+        Release::OfRule => "rule".to_owned(),
+        Release::All | Release::Groups(_) => release.to_string(),
+    }
+}
+
+async fn judge_registration(
+    desk: Desk<'_>,
+    metadata: &RequestedMetadata,
+    resources: &[String],
+) -> Result<Result<JudgedMetadata, ActRefused>, StoreError> {
+    let management = desk.management();
+    if let Err(refused) = judge_opened(&management.resource_rules().await?, resources) {
+        return Ok(Err(refused));
+    }
+    let declared = declared_to(management, metadata, |_, _| true).await?;
+    let judged = judge(management, metadata.clone(), Rules::of(ClientOrigin::Operator, &declared));
+    Ok(judged.map_err(ActRefused::Metadata))
+}
+
+/// A group that a rule or a release names and that is not there.
+async fn unknown_group(
+    desk: Desk<'_>,
+    rule: Option<&AccessRule>,
+    release: Option<&Release>,
+) -> Result<Option<GroupName>, StoreError> {
+    let released = match release {
+        Some(Release::Groups(groups)) => groups.as_slice(),
+        Some(Release::OfRule | Release::All) | None => &[],
+    };
+    for name in rule.into_iter().flat_map(AccessRule::groups).chain(released) {
+        if desk.context.storage.find_group(name).await?.is_none() {
+            return Ok(Some(name.clone()));
+        }
+    }
+    Ok(None)
+}
+
+fn no_resource(uri: &str) -> Known {
+    Known::missing(ActRefused::ResourceUnknown(uri.to_owned()))
+}
+
+fn of_resource(resource: Resource) -> Known {
+    let scopes = resource.scopes.iter().map(|scope| {
+        let needs = scope.needs.as_ref().map(|group| format!(" for {group}")).unwrap_or_default();
+        let titles = mark_of(format!("{:?}", scope.titles));
+        format!("{} \"{}\"{needs} {titles}", scope.name, scope.title.as_str())
+    });
+    let name = resource.name.as_ref().map(|name| Fact::new(FactName::Name, name.as_str()));
+    let others =
+        [Fact::new(FactName::OpenTo, resource.open_to.name()), Fact::new(FactName::Scopes, joined(scopes))];
+    let facts = name.into_iter().chain(others).collect();
+    Known::of(facts).guarded(Guard::Resource(resource))
+}
+
+async fn new_resource(desk: Desk<'_>, words: &ResourceWords) -> Result<Known, StoreError> {
+    let rules = &desk.context.policy.resources;
+    let uri = words.uri.clone();
+    let catalog = desk.context.resources.read_fresh().await?;
+    let is_there = catalog.resource(&uri).is_some();
+    let refused = if let Err(unfit) = rules.may_be_declared(&uri) {
+        Some(ActRefused::ResourceUnfit { uri, unfit })
+    } else if rules.openness(&uri).is_some() {
+        Some(ActRefused::InSettings(uri))
+    } else if is_there {
+        Some(ActRefused::ResourceTaken(uri))
+    } else {
+        unfit_scopes(words, |name| catalog.owner(name).map(|owner| owner.uri.clone()))
+    };
+    Ok(Known::of(vec![exists(is_there)]).refused(refused))
+}
+
+async fn changed_resource(
+    desk: Desk<'_>,
+    words: &ResourceWords,
+    used_by: &mut UsedBy,
+) -> Result<Known, StoreError> {
+    let catalog = desk.context.resources.read_fresh().await?;
+    let Some(resource) = catalog.resource(&words.uri) else { return Ok(no_resource(&words.uri)) };
+    let owner = |name: &str| {
+        let owner = catalog.owner(name).map(|owner| owner.uri.clone());
+        owner.filter(|owner| *owner != words.uri)
+    };
+    let refused = unfit_scopes(words, owner);
+    let is_so = resource.open_to == words.open_to && resource.scopes == words.scopes;
+    let refused = refused.or(is_so.then_some(ActRefused::NoChange));
+    let lost = resource.scopes.iter().map(|scope| &scope.name);
+    let lost: Vec<_> = lost.filter(|name| words.scopes.iter().all(|scope| scope.name != **name)).collect();
+    if !lost.is_empty() {
+        let is_user = |client: &Client| lost.iter().any(|name| client.metadata.scopes.has_own(name));
+        *used_by = clients_that(desk, is_user).await?;
+    }
+    Ok(of_resource(resource.clone()).and(used(used_by)).refused(refused))
+}
+
+/// How many clients use what a change takes away, and the names of the first. All clients are read, as for the
+/// same change at the command line.
+async fn clients_that(desk: Desk<'_>, is_user: impl Fn(&Client) -> bool) -> Result<UsedBy, StoreError> {
+    let clients = all_clients(desk.management()).await?;
+    let users: Vec<&Client> = clients.iter().filter(|client| is_user(client)).collect();
+    let named = users.iter().take(NAMED).map(|client| client.metadata.name.clone());
+    Ok(UsedBy { clients: u64::try_from(users.len()).unwrap_or(u64::MAX), names: named.collect() })
+}
+
+/// How many clients a text names that use what it takes away.
+const NAMED: usize = 3;
+
+fn used(used_by: &UsedBy) -> Option<Fact> {
+    let UsedBy { clients, names } = used_by;
+    let fact = || Fact::new(FactName::UsedBy, format!("{clients}: {}", names.join(", ")));
+    (*clients > 0).then(fact)
+}
+
+fn unfit_scopes(words: &ResourceWords, owner: impl Fn(&str) -> Option<String>) -> Option<ActRefused> {
+    if words.scopes.len() > MAX_RESOURCE_SCOPES {
+        return Some(ActRefused::TooManyScopes);
+    }
+    let mut scopes = words.scopes.iter().enumerate();
+    scopes.find_map(|(place, scope)| {
+        let is_repeated = words.scopes.iter().take(place).any(|before| before.name == scope.name);
+        let owner = owner(scope.name.as_str()).or_else(|| is_repeated.then(|| words.uri.clone()))?;
+        Some(ActRefused::ScopeTaken { name: scope.name.clone(), owner })
+    })
+}
+
+async fn listed(desk: Desk<'_>) -> Result<Vec<ListedKey>, StoreError> {
+    desk.keys.list(desk.context.clock.now()).await
+}
+
+/// The keys and their states. A key that begins to sign is not a change by an operator, but an operator who
+/// rotates or withdraws keys should know.
+fn keys(listed: &[ListedKey]) -> Fact {
+    let words = listed.iter().map(|key| format!("{} {} {}", key.kid, key.algorithm, key.state.name()));
+    Fact::new(FactName::Keys, joined(words))
+}

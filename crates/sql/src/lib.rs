@@ -1,0 +1,17 @@
+//! What both SQL databases store and do in the same way, written once: columns, tables, rows, how statements are
+//! declared, and the operations that are not hot.
+//!
+//! An operation here is generic over the [`Database`], and is compiled for each of them: nothing is chosen while the
+//! server runs. Where the databases differ, their two texts stand one below the other. What a sign-in or a token needs,
+//! batches, and reading events stay in the adapters: there each database has its own plan.
+
+pub mod columns;
+pub mod database;
+pub mod error;
+pub mod ops;
+pub mod rows;
+pub mod schema;
+pub mod statement;
+
+pub use database::{Database, Undone};
+pub use error::SqlError;

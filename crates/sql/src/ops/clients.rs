@@ -1,0 +1,9 @@
+//! Clients, and the resources that are open to them.
+
+pub mod change_access;
+pub mod change_resources;
+pub mod client_secrets;
+pub mod client_table;
+pub mod if_unchanged;
+pub mod manage_clients;
+pub mod resources;

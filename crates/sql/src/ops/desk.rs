@@ -1,0 +1,4 @@
+//! What the desk of operators shows and keeps.
+
+pub mod overview;
+pub mod proposals;

@@ -1,0 +1,6 @@
+//! What happened is recorded, sealed, read, pushed and forgotten.
+
+pub mod event_push;
+pub mod forget_person;
+pub mod fulfil;
+pub mod record_event;

@@ -1,0 +1,161 @@
+//! The events about a user whose account is deleted name a pseudonym from then on.
+
+use countersign_domain::checkpoint::{Digest256, HidingKey};
+use countersign_domain::event::Pseudonym;
+use countersign_domain::id::{EventId, UserId};
+use countersign_ports::{DeleteAccount, EVENTS_A_STEP, ForgetEventsOf, LeftToForget};
+use uuid::Uuid;
+
+use crate::columns::{BigInt, Binary, Id, Key, Row, StoredId};
+use crate::database::Statement;
+use crate::statement::statement;
+use crate::{Database, SqlError};
+
+/// Returns how many events there are. Fresh events come first: a sealer that has them waits, or this waits
+/// for the sealer, and then the next statement sees them sealed. If these are more sealed ones than a step takes, the
+/// user is left to forget.
+pub fn forget_person(db: &mut impl Database, command: &DeleteAccount) -> Result<u64, SqlError> {
+    let DeleteAccount { user, pseudonym, ref hiding, .. } = *command;
+    let of_user = Id::from(user);
+    let fresh = ForgetFresh { user: of_user, pseudonym: pseudonym.as_bytes() }.run(db)?;
+    let sealed: i64 = CountSealed { user: of_user }.one(db)?;
+    if !forget_some(db, user, pseudonym, hiding)? {
+        let proof = hiding.proof_of_user(user);
+        LeaveToForget { user: of_user, pseudonym: pseudonym.as_bytes(), proof: proof.as_bytes() }.run(db)?;
+    }
+    let fresh = u64::try_from(fresh).unwrap_or(u64::MAX);
+    Ok(fresh.saturating_add(u64::try_from(sealed).unwrap_or(u64::MAX)))
+}
+
+/// Guard: the user is left to forget, with this pseudonym. Of two servers at once, one waits for the other.
+pub fn forget_events_of(db: &mut impl Database, command: &ForgetEventsOf) -> Result<bool, SqlError> {
+    let ForgetEventsOf { user, pseudonym, hiding } = command;
+    db.all_or_nothing(|db| {
+        if pseudonym_left(db, *user)?.is_none_or(|left| left != pseudonym.as_bytes()) {
+            return Ok(true);
+        }
+        let is_done = forget_some(db, *user, *pseudonym, hiding)?;
+        if is_done {
+            Forgotten { user: (*user).into() }.run(db)?;
+        }
+        Ok(is_done)
+    })
+}
+
+pub fn left_to_forget(db: &mut impl Database, limit: u32) -> Result<Vec<LeftToForget>, SqlError> {
+    let rows: Vec<(StoredId, Vec<u8>, Vec<u8>)> = AllLeft { limit: limit.into() }.all(db)?;
+    let read = |(user, pseudonym, proof): (StoredId, Vec<u8>, Vec<u8>)| {
+        let row = Row { table: "left_to_forget", key: &user };
+        Ok(LeftToForget {
+            user: row.id("user_id", &user)?,
+            pseudonym: Pseudonym::new(row.bytes("pseudonym", &pseudonym)?),
+            proof: Digest256::new(row.bytes("proof", &proof)?),
+        })
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// The pseudonym of a user who is left to forget, locked.
+pub fn pseudonym_left(db: &mut impl Database, user: UserId) -> Result<Option<Vec<u8>>, SqlError> {
+    LockLeft { user: user.into() }.maybe(db)
+}
+
+/// One step. Says whether no event is left. SQLite cannot hash, so there each sealed event gets its proof from here.
+fn forget_some<D: Database>(
+    db: &mut D,
+    user: UserId,
+    pseudonym: Pseudonym,
+    key: &HidingKey,
+) -> Result<bool, SqlError> {
+    let (user, pseudonym, limit) = (Id::from(user), pseudonym.as_bytes(), EVENTS_A_STEP.into());
+    if D::CAN_HASH {
+        let step = ForgetSealed { user, pseudonym, hiding: key.as_bytes(), limit };
+        return Ok(step.run(db)? < EVENTS_A_STEP as usize);
+    }
+    let sealed: Vec<(i64, Vec<u8>)> = SealedOf { user, limit }.all(db)?;
+    for (position, id) in &sealed {
+        // An id that cannot be one was altered, and stays for `event verify`.
+        let proof = Uuid::from_slice(id).map(|id| key.proof(EventId::from_uuid(id)));
+        let hiding_proof = proof.as_ref().map_or(&[][..], |proof| proof.as_bytes());
+        ForgetOne { pseudonym, hiding_proof, position: *position }.run(db)?;
+    }
+    Ok(sealed.len() < EVENTS_A_STEP as usize)
+}
+
+statement! {
+    /// One row for each event. Without the request too, whose line in the log names the person. Reads all fresh events: they
+    /// are few, and sign-ins do not pay for an index.
+    ForgetFresh<'a> { user: Id as Key, pseudonym: &'a [u8] as Binary },
+    sqlite = "\
+        UPDATE fresh_events SET user_id = NULL, pseudonym = :pseudonym, family = NULL, chain = NULL, \
+        address = NULL, peer = NULL, request = NULL, signed = NULL WHERE user_id = :user",
+    postgres = "\
+        WITH theirs AS MATERIALIZED ( \
+          SELECT id FROM fresh_events WHERE user_id = :user ORDER BY id FOR UPDATE \
+        ) \
+        UPDATE fresh_events SET user_id = NULL, pseudonym = :pseudonym, family = NULL, chain = NULL, address = NULL, \
+          peer = NULL, request = NULL, signed = NULL \
+        FROM theirs WHERE fresh_events.id = theirs.id"
+}
+
+statement! {
+    pub CountSealed { user: Id as Key } -> BigInt = "SELECT count(*) FROM events WHERE user_id = :user"
+}
+
+statement! {
+    /// In PostgreSQL alone: one row for each event. Finds them by the index `events_by_user`. The proof is that of
+    /// `HidingKey::proof`.
+    ForgetSealed<'a> {
+        user: Id as Key,
+        pseudonym: &'a [u8] as Binary,
+        hiding: &'a [u8] as Binary,
+        limit: i64 as BigInt,
+    },
+    sqlite = "SELECT 1",
+    postgres = "\
+        WITH theirs AS MATERIALIZED ( \
+          SELECT position FROM events WHERE user_id = :user ORDER BY position LIMIT :limit FOR UPDATE \
+        ) \
+        UPDATE events SET user_id = NULL, pseudonym = :pseudonym, family = NULL, chain = NULL, address = NULL, \
+          peer = NULL, signed = NULL, salt = NULL, hiding_proof = sha256(:hiding || uuid_send(events.id)) \
+        FROM theirs WHERE events.position = theirs.position"
+}
+
+statement! {
+    /// In SQLite alone.
+    pub SealedOf { user: Id as Key, limit: i64 as BigInt } -> (BigInt, Binary),
+    sqlite = "SELECT position, CAST(id AS BLOB) FROM events WHERE user_id = :user LIMIT :limit",
+    postgres = "SELECT 1"
+}
+
+statement! {
+    /// In SQLite alone. The request stays, because it is sealed. Without its salt, no one can find out by trial what person a commitment is
+    /// about.
+    pub ForgetOne<'a> { pseudonym: &'a [u8] as Binary, hiding_proof: &'a [u8] as Binary, position: i64 as BigInt },
+    sqlite = "\
+        UPDATE events SET user_id = NULL, pseudonym = :pseudonym, family = NULL, chain = NULL, \
+        address = NULL, peer = NULL, signed = NULL, salt = NULL, hiding_proof = :hiding_proof \
+        WHERE position = :position",
+    postgres = "SELECT 1"
+}
+
+statement! {
+    LeaveToForget<'a> { user: Id as Key, pseudonym: &'a [u8] as Binary, proof: &'a [u8] as Binary } = "\
+        INSERT INTO left_to_forget (user_id, pseudonym, proof) VALUES (:user, :pseudonym, :proof) \
+        ON CONFLICT (user_id) DO UPDATE SET pseudonym = excluded.pseudonym, proof = excluded.proof"
+}
+
+statement! {
+    LockLeft { user: Id as Key } -> Binary,
+    sqlite = "SELECT pseudonym FROM left_to_forget WHERE user_id = :user",
+    postgres = "SELECT pseudonym FROM left_to_forget WHERE user_id = :user FOR UPDATE"
+}
+
+statement! {
+    AllLeft { limit: i64 as BigInt } -> (Key, Binary, Binary) = "\
+        SELECT user_id, pseudonym, proof FROM left_to_forget ORDER BY user_id LIMIT :limit"
+}
+
+statement! {
+    Forgotten { user: Id as Key } = "DELETE FROM left_to_forget WHERE user_id = :user"
+}

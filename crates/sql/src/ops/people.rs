@@ -1,0 +1,8 @@
+//! What operators see of people, and the groups that people are in.
+
+pub mod change_members;
+pub mod declarations;
+pub mod if_unchanged;
+pub mod manage_groups;
+pub mod read_groups;
+pub mod read_people;

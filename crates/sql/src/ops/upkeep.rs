@@ -1,0 +1,4 @@
+//! What keeps a database in order.
+
+pub mod epoch;
+pub mod leases;

@@ -1,0 +1,1 @@
+DROP TABLE left_to_forget;
