@@ -4,11 +4,11 @@
 
 use std::hint::spin_loop;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use countersign_test_postgres::Cluster;
 use countersign_tests::server::{OPERATOR_SECRET, signal};
@@ -116,6 +116,17 @@ fn f_29_short_commands_end_without_a_crash_or_a_warning() {
     assert_eq!(wrong, 0);
 }
 
+/// How a program ended, if it did within this time.
+fn ended_within(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+    let deadline = Instant::now() + patience;
+    loop {
+        match child.try_wait().unwrap() {
+            None if Instant::now() < deadline => thread::sleep(Duration::from_millis(20)),
+            ended => return ended,
+        }
+    }
+}
+
 #[test]
 fn f_29_a_database_that_hangs_crashes_no_command() {
     let cluster = Arc::new(Cluster::start());
@@ -139,11 +150,13 @@ fn f_29_a_database_that_hangs_crashes_no_command() {
         .collect();
     cluster.pause();
     for (arguments, mut child) in running {
-        if arguments.contains(&"--follow") {
-            thread::sleep(Duration::from_secs(3));
+        let patience = Duration::from_secs(if arguments.contains(&"--follow") { 3 } else { 20 });
+        // What was asked before the schema was known has no deadline, because a migration has none.
+        let ended = ended_within(&mut child, patience).unwrap_or_else(|| {
             signal("TERM", child.id());
-        }
-        let ended = child.wait().unwrap();
+            ended_within(&mut child, Duration::from_secs(20))
+                .unwrap_or_else(|| panic!("{arguments:?} does not end"))
+        });
         assert!(matches!(ended.signal(), None | Some(15)), "{arguments:?}: {ended}");
     }
     // The first signal lets it finish, and the second one does not.
