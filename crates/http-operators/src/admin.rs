@@ -1,9 +1,9 @@
 //! The admin interface: what the command line can do, for programs, as JSON below `/admin/api/v1` on a listener of its
 //! own (docs/admin-api.md).
 //!
-//! [`operations`] is the one table: routes, scopes and the OpenAPI document are made of it. A request reaches a
-//! handler after [`admit`] found its key good and its scope enough. Handlers call the use-cases that the command line
-//! calls. There are no cookies here and nothing for pages of other sites.
+//! Each subject has its operations in its file: routes, scopes and the OpenAPI document are made of them
+//! ([`operations`]). A request reaches a handler after [`admit`] found its key good and its scope enough. Handlers
+//! call the use-cases that the command line calls. There are no cookies here and nothing for pages of other sites.
 
 mod admit;
 mod clients;
@@ -46,7 +46,7 @@ use countersign_usecases::Management;
 
 use self::admit::Caller;
 pub use self::description::admin_openapi_json;
-use self::operations::{BASE, OPERATIONS, Operation};
+use self::operations::{BASE, Operation};
 use self::problem::Problem;
 
 /// What all paths of the API begin with, whatever their version.
@@ -134,16 +134,16 @@ pub fn serve_admin(
     Ok((RunningAdmin(server.handle()), server))
 }
 
-/// The routes of the table, and the few pages.
+/// The routes of the operations, and the few pages.
 pub(crate) fn configure(config: &mut ServiceConfig, state: &Data<AdminState>, seal: &SessionSeal) {
     config.app_data(state.clone());
     // What cannot be read as a name is not there.
     config.app_data(PathConfig::default().error_handler(|_, _| Problem::nothing_here().into()));
-    let mut paths: Vec<&'static str> = OPERATIONS.iter().map(|operation| operation.path).collect();
+    let mut paths: Vec<&'static str> = operations::all().map(|operation| operation.path).collect();
     paths.dedup();
     for path in paths {
         let at_path: Vec<&'static Operation> =
-            OPERATIONS.iter().filter(|operation| operation.path == path).collect();
+            operations::all().filter(|operation| operation.path == path).collect();
         config.service(resource(path, &at_path));
     }
     let base = state.app.context.policy.public_url.path();

@@ -8,6 +8,7 @@ mod act_event;
 mod fields;
 mod lines;
 mod table;
+mod text;
 mod words;
 pub mod written;
 

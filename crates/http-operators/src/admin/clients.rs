@@ -1,16 +1,18 @@
-//! `/clients`: the operator's clients, their secrets, who can sign in to them, and what is open to them.
+//! `/clients`: the operator's clients, their secrets, and what is open to them. Who can sign in to them is in
+//! [`access`].
 
-use actix_web::web::{Data, Path};
+pub(super) mod access;
+
+use actix_web::web::{self, Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
-use countersign_domain::act::Act;
-use countersign_domain::admission::{AccessRule, AccessRuleRejected, Release};
+use countersign_domain::act::{Act, ActName};
+use countersign_domain::admin_key::{AdminArea, AdminRight};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::client::Client;
 use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::id::ClientId;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_operators::operate::{Effect, Operating};
-use countersign_operators::people::read_access::{AccessRead, read_access};
 use countersign_ports::SecretRecord;
 use countersign_usecases::Management;
 use countersign_usecases::act_refused::ActRefused;
@@ -23,18 +25,168 @@ use countersign_usecases::clients::rotate_client_secret::read_secrets;
 use countersign_usecases::context::clients::Clients;
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
 
 use super::AdminState;
 use super::admit::Caller;
 use super::make::{effect_of, make};
+use super::operations::{Cursor, Operation, Parameter, act, operation};
 use super::problem::Problem;
 use super::read::{IfMatch, Json, Query, creating, one};
+use super::schemas::{self, ADDRESS, Schema, client, items, registration, request, without};
+
+pub(super) static OPERATIONS: &[Operation] = &[
+    operation(
+        "GET",
+        "/clients",
+        ("listClients", "client list"),
+        (AdminArea::Clients, AdminRight::Read),
+        ("List clients", "In the order of their ids."),
+        || web::get().to(list),
+    )
+    .asks(&[Parameter::Limit, Parameter::After(Cursor::Id)])
+    .answers(200, CLIENT_LIST),
+    act(
+        ActName::RegisterClient,
+        (
+            "Create a client",
+            "Its secrets are shown in this answer only. A repeat with the same `Idempotency-Key` gets the same ones.",
+        ),
+        || web::post().to(create),
+    )
+    .takes(REGISTRATION)
+    .answers(201, CLIENT)
+    .repeatable(),
+    operation(
+        "GET",
+        "/clients/{client_id}",
+        ("showClient", "client show"),
+        (AdminArea::Clients, AdminRight::Read),
+        ("Show a client", "Everything but its secrets."),
+        || web::get().to(show),
+    )
+    .answers(200, CLIENT)
+    .tagged(),
+    act(
+        ActName::ChangeClient,
+        (
+            "Change a client",
+            "The fields that are sent replace those that are there; null takes one away. Its id and its secrets stay.",
+        ),
+        || web::patch().to(update),
+    )
+    .takes(REGISTRATION_UPDATE)
+    .answers(200, CLIENT)
+    .tagged()
+    .guarded()
+    .conflicts(),
+    act(
+        ActName::DeleteClient,
+        ("Delete a client", "All that people allowed it ends too."),
+        || web::delete().to(delete),
+    )
+    .answers_nothing()
+    .guarded(),
+    operation(
+        "GET",
+        "/clients/{client_id}/secrets",
+        ("showClientSecrets", "client show"),
+        (AdminArea::Clients, AdminRight::Read),
+        ("Show what is known about a client's secrets", "When they were made, end, and were last used."),
+        || web::get().to(secrets),
+    )
+    .answers(200, SECRET_LIST),
+    act(
+        ActName::RotateSecret,
+        (
+            "Give a client a new secret",
+            "It is shown in this answer only. The old one ends at once, unless it is kept for a while.",
+        ),
+        || web::post().to(rotate),
+    )
+    .takes(NEW_SECRET)
+    .answers(200, SECRET)
+    .guarded()
+    .conflicts(),
+    act(
+        ActName::OpenResources,
+        ("Open resources to a client", "It can get access tokens for them."),
+        || web::post().to(open),
+    )
+    .takes(RESOURCE_URIS)
+    .answers(200, CLIENT)
+    .tagged()
+    .guarded()
+    .conflicts(),
+    act(
+        ActName::CloseResources,
+        ("Close resources to a client", "Tokens that it already has work until they expire."),
+        || web::post().to(close),
+    )
+    .takes(RESOURCES_TO_CLOSE)
+    .answers(200, CLIENT)
+    .tagged()
+    .guarded()
+    .conflicts(),
+];
+
+const REGISTRATION: Schema = Schema::body::<OperatorsRegistration>(
+    "Registration",
+    || registration(&["client_name", "redirect_uris"]),
+    || {
+        json!({
+            "client_name": "Photo Album",
+            "redirect_uris": ["https://photos.example/callback"],
+            "scope": "openid profile",
+        })
+    },
+);
+
+const REGISTRATION_UPDATE: Schema = Schema::body::<OperatorsRegistration>(
+    "RegistrationUpdate",
+    || without(registration(&[]), "resources"),
+    || json!({"client_name": "Photo Album, renamed", "logo_uri": null}),
+);
+
+const CLIENT: Schema = Schema::answer("Client", client);
+
+const CLIENT_LIST: Schema = Schema::answer("ClientList", || {
+    items(schemas::answer::<ClientList>(&[("next", Cursor::Id.schema())]), "items", client())
+});
+
+const NEW_SECRET: Schema = Schema::body::<NewSecret>(
+    "NewSecret",
+    || request::<NewSecret>(&[], &[("keep_old", json!({"minimum": 0, "maximum": 7_776_000}))]),
+    || json!({"keep_old": 86_400}),
+);
+
+const SECRET: Schema = Schema::of::<SecretBody>("Secret");
+
+const SECRET_LIST: Schema = Schema::answer("SecretList", || {
+    items(schemas::answer::<SecretList>(&[]), "items", schemas::answer::<SecretRecordBody>(&[]))
+});
+
+const RESOURCE_URIS: Schema = Schema::body::<ResourceUris>(
+    "ResourceUris",
+    || {
+        let resources = json!({"items": {"type": "string", "pattern": ADDRESS}});
+        request::<ResourceUris>(&["resources"], &[("resources", resources)])
+    },
+    || json!({"resources": ["https://api.example"]}),
+);
+
+/// Anything can be closed: it may be open since other rules held.
+const RESOURCES_TO_CLOSE: Schema = Schema::body::<ResourceUris>(
+    "ResourcesToClose",
+    || request::<ResourceUris>(&["resources"], &[]),
+    || json!({"resources": ["https://api.example"]}),
+);
 
 /// How often a change that names no ETag is tried again because of a change by someone else.
 const TRIES: usize = 5;
 
 /// The registration of a client, with the names of RFC 7591.
-pub(crate) struct OperatorsRegistration(Registration);
+struct OperatorsRegistration(Registration);
 
 impl<'de> Deserialize<'de> for OperatorsRegistration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -54,7 +206,7 @@ struct Created {
 
 /// A page of clients, in the order of their ids.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct ClientList {
+struct ClientList {
     /// The clients.
     items: Vec<Shown>,
     /// What to send as `after` for the next page. Only if there are more.
@@ -72,14 +224,14 @@ impl paperclip::v2::schema::Apiv2Schema for Shown {}
 /// Asks for a new secret.
 #[derive(Default, Deserialize, Apiv2Schema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct NewSecret {
+struct NewSecret {
     /// For how many seconds the old secret works on: 0, which is usual, to 7776000 (90 days).
     keep_old: Option<u32>,
 }
 
 /// A new secret. It is shown only this once.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct SecretBody {
+struct SecretBody {
     /// The client.
     client_id: String,
     /// The new secret.
@@ -94,14 +246,14 @@ pub(crate) struct SecretBody {
 
 /// What is known about the secrets of a client, the newest first.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct SecretList {
+struct SecretList {
     /// Those that work.
     items: Vec<SecretRecordBody>,
 }
 
 /// What is known about a secret.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct SecretRecordBody {
+struct SecretRecordBody {
     /// When it was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     created_at: Option<String>,
@@ -116,56 +268,12 @@ pub(crate) struct SecretRecordBody {
 /// Opens resources to a client, or closes them.
 #[derive(Deserialize, Apiv2Schema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ResourceUris {
+struct ResourceUris {
     /// The resources, exactly as they are declared.
     resources: Vec<String>,
 }
 
-/// Decides who can sign in to a client.
-#[derive(Deserialize, Apiv2Schema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct NewAccess {
-    /// `everyone`, `nobody`, `groups:a,b`, or `default` to follow the setting `default_access`.
-    rule: String,
-    /// The groups that the client gets: `all`, `a,b`, or `rule` for those of its rule. If it is left out,
-    /// that stays.
-    release: Option<String>,
-}
-
-/// Who can sign in to a client, and which groups it gets.
-#[derive(Serialize, Apiv2Schema)]
-pub(crate) struct AccessBody {
-    /// The client.
-    client_id: String,
-    /// Its name.
-    client_name: String,
-    /// The rule that counts.
-    access: String,
-    /// The client's own rule, if it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<String>,
-    /// The setting that other clients follow.
-    default_access: String,
-    /// The groups that the client gets: `rule`, `all` or `a,b`.
-    release: String,
-    /// The groups that the rule names.
-    groups: Vec<AccessGroup>,
-}
-
-/// A group that a rule names.
-#[derive(Serialize, Apiv2Schema)]
-pub(crate) struct AccessGroup {
-    /// Its name.
-    name: String,
-    /// How many users are in it; 1001 means more than 1000. Only if there is such a group.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    users: Option<u64>,
-    /// How many wallets are in it; 1001 means more than 1000. Only if there is such a group.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wallets: Option<u64>,
-}
-
-pub(super) async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
+async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
     let query = Query::of(&request, &["limit", "after"])?;
     let after = query.text("after").map(|after| {
         ClientId::parse(after)
@@ -177,7 +285,7 @@ pub(super) async fn list(state: Data<AdminState>, request: HttpRequest) -> Resul
     Ok(HttpResponse::Ok().json(ClientList { items, next }))
 }
 
-pub(super) async fn create(
+async fn create(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -197,7 +305,7 @@ pub(super) async fn create(
     answer(&state, created.await?)
 }
 
-pub(super) async fn show(
+async fn show(
     state: Data<AdminState>,
     request: HttpRequest,
     id: Path<String>,
@@ -209,7 +317,7 @@ pub(super) async fn show(
 /// Changes the fields that are named; null takes one away. If the caller does not say what it read, a change
 /// that someone else made at the same time is kept, too. Mistakes in the change itself are reported before
 /// what was read is compared (RFC 9110, section 13.2.1).
-pub(super) async fn update(
+async fn update(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -243,7 +351,7 @@ pub(super) async fn update(
     Err(Problem::conflict("others change this client all the time; try again"))
 }
 
-pub(super) async fn delete(
+async fn delete(
     state: Data<AdminState>,
     request: HttpRequest,
     caller: Caller,
@@ -251,10 +359,10 @@ pub(super) async fn delete(
 ) -> Result<HttpResponse, Problem> {
     Query::of(&request, &[])?;
     let guarded = Guarded::begin(&state, &request, &id).await?;
-    guarded.make(&state, &caller, Act::DeleteClient { client: guarded.read.id.into() }).await
+    answer(&state, guarded.make(&state, &caller, Act::DeleteClient { client: guarded.read.id.into() }).await?)
 }
 
-pub(super) async fn secrets(
+async fn secrets(
     state: Data<AdminState>,
     request: HttpRequest,
     id: Path<String>,
@@ -266,7 +374,7 @@ pub(super) async fn secrets(
     Ok(HttpResponse::Ok().json(SecretList { items }))
 }
 
-pub(super) async fn rotate(
+async fn rotate(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -279,10 +387,13 @@ pub(super) async fn rotate(
         Problem::invalid("keep_old", format!("it takes at most {} seconds", KeepOld::LONGEST))
     })?;
     let guarded = Guarded::begin(&state, &request, &id).await?;
-    guarded.make(&state, &caller, Act::RotateSecret { client: guarded.read.id.into(), keep_old }).await
+    answer(
+        &state,
+        guarded.make(&state, &caller, Act::RotateSecret { client: guarded.read.id.into(), keep_old }).await?,
+    )
 }
 
-pub(super) async fn open(
+async fn open(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -294,10 +405,10 @@ pub(super) async fn open(
     judge_opened(&state.management().resource_rules().await?, &body.value.resources)?;
     let guarded = Guarded::begin(&state, &request, &id).await?;
     let (client, resources) = (guarded.read.id.into(), body.value.resources);
-    guarded.make(&state, &caller, Act::OpenResources { client, resources }).await
+    answer(&state, guarded.make(&state, &caller, Act::OpenResources { client, resources }).await?)
 }
 
-pub(super) async fn close(
+async fn close(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -307,54 +418,7 @@ pub(super) async fn close(
     Query::of(&request, &[])?;
     let guarded = Guarded::begin(&state, &request, &id).await?;
     let (client, resources) = (guarded.read.id.into(), body.value.resources);
-    guarded.make(&state, &caller, Act::CloseResources { client, resources }).await
-}
-
-pub(super) async fn access(
-    state: Data<AdminState>,
-    request: HttpRequest,
-    id: Path<String>,
-) -> Result<HttpResponse, Problem> {
-    Query::of(&request, &[])?;
-    let client = find(state.management(), &id).await?;
-    let read = read_access(state.management(), client).await?;
-    one(&AccessBody::of(&state, &read))
-}
-
-pub(super) async fn set_access(
-    state: Data<AdminState>,
-    caller: Caller,
-    request: HttpRequest,
-    id: Path<String>,
-    body: Json<NewAccess>,
-) -> Result<HttpResponse, Problem> {
-    Query::of(&request, &[])?;
-    let NewAccess { rule, release } = body.value;
-    let rule = match rule.as_str() {
-        "default" => None,
-        rule => Some(AccessRule::parse(rule).map_err(|rejected| {
-            let detail = match &rejected {
-                AccessRuleRejected::Unknown(_) => {
-                    "it is everyone, nobody, groups:NAME,NAME, or default".to_owned()
-                }
-                AccessRuleRejected::Group(rejected) => rejected.to_string(),
-            };
-            Problem::invalid("rule", detail)
-        })?),
-    };
-    let release = release.map(|release| match release.as_str() {
-        "rule" => Ok(Release::OfRule),
-        release => {
-            Release::parse(release).map_err(|rejected| Problem::invalid("release", rejected.to_string()))
-        }
-    });
-    let release = release.transpose()?;
-    let management = state.management_for(&caller);
-    let client = find(management, &id).await?;
-    let before = read_access(management, client.clone()).await?;
-    let is_of_tag = IfMatch::of(&request)?.judge(&AccessBody::of(&state, &before))?;
-    let guarded = Guarded::of(&state, client, is_of_tag);
-    guarded.make(&state, &caller, Act::SetAccess { client: guarded.read.id.into(), rule, release }).await
+    answer(&state, guarded.make(&state, &caller, Act::CloseResources { client, resources }).await?)
 }
 
 /// Answers with what an act on a client did.
@@ -381,9 +445,6 @@ fn answer(state: &AdminState, effect: Effect) -> Result<HttpResponse, Problem> {
             older_secret_cut_short: rotated.cut_short.map(iso8601),
         }));
     }
-    if let Effect::AccessChanged(changed) = effect {
-        return one(&AccessBody::of(state, &changed.now));
-    }
     Err(Problem::nothing_here())
 }
 
@@ -409,9 +470,9 @@ impl Guarded {
     }
 
     /// Makes an act on the client.
-    async fn make(&self, state: &AdminState, caller: &Caller, act: Act) -> Result<HttpResponse, Problem> {
+    async fn make(&self, state: &AdminState, caller: &Caller, act: Act) -> Result<Effect, Problem> {
         let management = Management { clients: &self.clients, ..state.management_for(caller) };
-        answer(state, make(state, Operating::new(management), act, self.is_of_tag).await?)
+        make(state, Operating::new(management), act, self.is_of_tag).await
     }
 }
 
@@ -438,29 +499,6 @@ impl SecretRecordBody {
             created_at: secret.created_at.map(iso8601),
             expires_at: secret.expires_at.map(iso8601),
             last_used_at: secret.last_used_at.map(iso8601),
-        }
-    }
-}
-
-impl AccessBody {
-    fn of(state: &AdminState, read: &AccessRead) -> Self {
-        let access = &read.client.access;
-        let groups = read.groups.iter().map(|(name, counted)| AccessGroup {
-            name: name.to_string(),
-            users: counted.as_ref().map(|counted| counted.users),
-            wallets: counted.as_ref().map(|counted| counted.wallets),
-        });
-        Self {
-            client_id: read.client.id.to_string(),
-            client_name: read.client.metadata.name.clone(),
-            access: read.rule.to_string(),
-            rule: access.rule.as_ref().map(ToString::to_string),
-            default_access: state.management().policy.default_access.to_string(),
-            release: match &access.release {
-                Release::OfRule => "rule".to_owned(),
-                release @ (Release::All | Release::Groups(_)) => release.to_string(),
-            },
-            groups: groups.collect(),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The OpenAPI document of the admin interface, made of the table of operations and of the types.
+//! The OpenAPI document of the admin interface, made of the operations and of the types.
 
 use countersign_http_actix::openapi::formats;
 use serde_json::{Map, Value, json};
 
-use super::operations::{BASE, OPERATIONS, Operation, Parameter};
-use super::problem::{PROBLEM, kind_of};
-use super::schemas;
+use super::operations::{self, BASE, Operation, Parameter};
+use super::problem::{self, PROBLEM, kind_of};
+use super::schemas::{self, Schema};
 
 const INTRODUCTION: &str = "What the command line can do, for programs. Send an admin key as `Authorization: Bearer csak_…`; \
 `countersign admin-key create` makes one. Each operation names the scope that it needs, and a scope to write includes \
@@ -26,7 +26,7 @@ pub fn admin_openapi_json() -> String {
 /// The document.
 pub(crate) fn document() -> Value {
     let mut paths = Map::new();
-    for operation in &OPERATIONS {
+    for operation in operations::all() {
         let path = paths.entry(format!("{BASE}{}", operation.path)).or_insert_with(|| json!({}));
         if let Value::Object(path) = path {
             path.insert(operation.method.to_lowercase(), described(operation));
@@ -95,7 +95,7 @@ fn described(operation: &Operation) -> Value {
         described["requestBody"] = json!({
             "required": true,
             "content": {"application/json": {"schema": reference(schema), "examples": {
-                "usual": {"summary": "An example", "value": schemas::example(schema)},
+                "usual": {"summary": "An example", "value": schema.example.map(|example| (example.make)())},
             }}},
         });
     }
@@ -138,7 +138,7 @@ fn responses(operation: &Operation) -> Value {
         let refused = json!({
             "description": format!("{title}: `{kind}`"),
             "headers": headers_of(&names),
-            "content": {PROBLEM: {"schema": reference("Problem")}},
+            "content": {PROBLEM: {"schema": reference(problem::SCHEMA)}},
         });
         responses.insert(status.as_u16().to_string(), refused);
     }
@@ -240,8 +240,8 @@ fn header(name: &str, text: &str, example: &str) -> Value {
     })
 }
 
-fn reference(schema: &str) -> Value {
-    json!({"$ref": format!("#/components/schemas/{schema}")})
+fn reference(schema: Schema) -> Value {
+    json!({"$ref": format!("#/components/schemas/{}", schema.name)})
 }
 
 fn headers_of(names: &[&str]) -> Value {

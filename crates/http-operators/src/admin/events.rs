@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use actix_web::web::{Data, Path};
+use actix_web::web::{self, Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::admin_key::{AdminArea, AdminRight};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::event::{Event, EventKind};
@@ -14,18 +15,84 @@ use countersign_ports::{CheckpointAt, EventFilter, EventOrder, EventPage};
 use countersign_usecases::events::event_view::EventView;
 use paperclip::actix::Apiv2Schema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::AdminState;
+use super::operations::{Cursor, Operation, Parameter, operation};
 use super::problem::Problem;
 use super::read::Query;
+use super::schemas::{self, Schema, items, uuid};
 use super::who;
+
+pub(super) static OPERATIONS: &[Operation] = &[
+    operation(
+        "GET",
+        "/events",
+        ("listEvents", "event list"),
+        (AdminArea::Events, AdminRight::Read),
+        ("List what happened", "The newest first. The kinds and their details are in docs/events.md."),
+        || web::get().to(list),
+    )
+    .asks(&[
+        Parameter::Since,
+        Parameter::Until,
+        Parameter::Type,
+        Parameter::User,
+        Parameter::Kind,
+        Parameter::Client,
+        Parameter::Limit,
+        Parameter::After(Cursor::Id),
+    ])
+    .answers(200, EVENT_LIST)
+    .conflicts(),
+    operation(
+        "GET",
+        "/events/checkpoints",
+        ("listCheckpoints", "event checkpoints"),
+        (AdminArea::Events, AdminRight::Read),
+        (
+            "List checkpoints",
+            "To save them where they cannot be altered, for `countersign event verify --against`.",
+        ),
+        || web::get().to(checkpoints),
+    )
+    .asks(&[Parameter::Limit, Parameter::After(Cursor::Number)])
+    .answers(200, CHECKPOINT_LIST)
+    .conflicts(),
+    operation(
+        "GET",
+        "/events/{event_id}",
+        ("showEvent", "event show"),
+        (AdminArea::Events, AdminRight::Read),
+        ("Show an event", "And where it is sealed."),
+        || web::get().to(show),
+    )
+    .answers(200, EVENT),
+];
+
+const EVENT: Schema = Schema::answer("Event", event);
+
+const EVENT_LIST: Schema = Schema::answer("EventList", || {
+    items(schemas::answer::<EventList>(&[("next", Cursor::Id.schema())]), "items", event())
+});
+
+const CHECKPOINT_LIST: Schema = Schema::answer("CheckpointList", || {
+    items(
+        schemas::answer::<CheckpointList>(&[("next", Cursor::Number.schema())]),
+        "items",
+        schemas::answer::<CheckpointBody>(&[]),
+    )
+});
+
+fn event() -> Value {
+    schemas::answer::<EventBody>(&[("id", uuid()), ("at", json!({"format": "date-time"}))])
+}
 
 /// Something that happened.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct EventBody {
+struct EventBody {
     /// Its id.
     id: String,
     /// When it happened, to the millisecond.
@@ -61,7 +128,7 @@ pub(crate) struct EventBody {
 
 /// A page of events, the newest first.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct EventList {
+struct EventList {
     /// The events.
     items: Vec<EventBody>,
     /// What to send as `after` for the next page. Only if there are more.
@@ -71,7 +138,7 @@ pub(crate) struct EventList {
 
 /// A seal over events, as `event verify --against` reads it.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct CheckpointBody {
+struct CheckpointBody {
     /// Its number. The first is 1.
     checkpoint: u64,
     /// When it was made.
@@ -94,7 +161,7 @@ pub(crate) struct CheckpointBody {
 
 /// A page of checkpoints, in the order of their numbers.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct CheckpointList {
+struct CheckpointList {
     /// The checkpoints.
     items: Vec<CheckpointBody>,
     /// What to send as `after` for the next page. Only if there are more.
@@ -102,7 +169,7 @@ pub(crate) struct CheckpointList {
     next: Option<String>,
 }
 
-pub(super) async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
+async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
     let known = ["since", "until", "type", "user", "kind", "client", "limit", "after"];
     let query = Query::of(&request, &known)?;
     let management = state.management();
@@ -138,7 +205,7 @@ pub(super) async fn list(state: Data<AdminState>, request: HttpRequest) -> Resul
     Ok(HttpResponse::Ok().json(EventList { items, next }))
 }
 
-pub(super) async fn show(
+async fn show(
     state: Data<AdminState>,
     request: HttpRequest,
     id: Path<String>,
@@ -150,10 +217,7 @@ pub(super) async fn show(
     Ok(HttpResponse::Ok().json(EventBody::of(&found.event, found.position)))
 }
 
-pub(super) async fn checkpoints(
-    state: Data<AdminState>,
-    request: HttpRequest,
-) -> Result<HttpResponse, Problem> {
+async fn checkpoints(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
     let query = Query::of(&request, &["limit", "after"])?;
     let after = query.text("after").map(|after| {
         whole::<u64>(after)

@@ -1,8 +1,9 @@
 //! `/groups`: groups, and who is in them.
 
-use actix_web::web::{Data, Path};
+use actix_web::web::{self, Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
-use countersign_domain::act::{Act, UsedBy};
+use countersign_domain::act::{Act, ActName, UsedBy};
+use countersign_domain::admin_key::{AdminArea, AdminRight};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::client::Client;
 use countersign_domain::group::{Group, GroupName, GroupTitle};
@@ -10,6 +11,7 @@ use countersign_domain::id::UserId;
 use countersign_domain::scope::ScopeName;
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
+use countersign_http_actix::openapi::formats;
 use countersign_operators::operate::{Effect, Operating};
 use countersign_operators::people::list_groups::list_groups_after;
 use countersign_operators::people::read_group::read_group;
@@ -18,18 +20,155 @@ use countersign_usecases::Management;
 use countersign_usecases::act_refused::ActRefused;
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::AdminState;
 use super::admit::Caller;
 use super::make::{effect_of, make};
+use super::operations::{Cursor, Operation, Parameter, act, operation};
 use super::problem::Problem;
 use super::read::{IfMatch, Json, Query, creating, cursor, from_cursor, one};
+use super::schemas::{self, Schema, items, request, title};
 use super::who;
+
+pub(super) static OPERATIONS: &[Operation] = &[
+    operation(
+        "GET",
+        "/groups",
+        ("listGroups", "group list"),
+        (AdminArea::Groups, AdminRight::Read),
+        ("List groups", "In the order of their names."),
+        || web::get().to(list),
+    )
+    .asks(&[Parameter::Limit, Parameter::After(Cursor::Group)])
+    .answers(200, GROUP_LIST),
+    act(
+        ActName::CreateGroup,
+        ("Create a group", "The clients that it is released to see its name; only operators see its title."),
+        || web::post().to(create),
+    )
+    .takes(NEW_GROUP)
+    .answers(201, GROUP)
+    .repeatable(),
+    operation(
+        "GET",
+        "/groups/{name}",
+        ("showGroup", "group show"),
+        (AdminArea::Groups, AdminRight::Read),
+        ("Show a group", "With the number of its members."),
+        || web::get().to(show),
+    )
+    .answers(200, GROUP)
+    .tagged(),
+    act(ActName::RetitleGroup, ("Change the title of a group", "The name stays: clients know it."), || {
+        web::patch().to(update)
+    })
+    .takes(GROUP_UPDATE)
+    .answers(200, GROUP)
+    .tagged()
+    .guarded(),
+    act(
+        ActName::DeleteGroup,
+        ("Delete a group", "One that has members, or that rules or scopes name, only with `force=true`."),
+        || web::delete().to(delete),
+    )
+    .asks(&[Parameter::Force])
+    .answers(200, Schema::of::<GroupDeletedBody>("GroupDeleted"))
+    .guarded()
+    .conflicts(),
+    operation(
+        "GET",
+        "/groups/{name}/members",
+        ("listMembers", "group show"),
+        (AdminArea::Groups, AdminRight::Read),
+        ("List the members of a group", "Users before wallets; and the clients that let them in."),
+        || web::get().to(members),
+    )
+    .asks(&[Parameter::Limit, Parameter::After(Cursor::Row)])
+    .answers(200, MEMBER_LIST),
+    act(
+        ActName::AddMember,
+        ("Put users and wallets into a group", "If one of the users is not there, no one is added."),
+        || web::post().to(add),
+    )
+    .takes(MEMBERS)
+    .answers(
+        200,
+        Schema::answer("MembersAdded", || {
+            items(schemas::answer::<MembersAdded>(&[]), "items", schemas::answer::<MemberAddedBody>(&[]))
+        }),
+    )
+    .conflicts(),
+    act(
+        ActName::RemoveMember,
+        (
+            "Take users and wallets out of a group",
+            "As they were put in: users by their ids, wallets by their addresses.",
+        ),
+        || web::post().to(remove),
+    )
+    .takes(MEMBERS)
+    .answers(
+        200,
+        Schema::answer("MembersRemoved", || {
+            items(schemas::answer::<MembersRemoved>(&[]), "items", schemas::answer::<MemberRemovedBody>(&[]))
+        }),
+    )
+    .conflicts(),
+];
+
+const NEW_GROUP: Schema = Schema::body::<NewGroup>(
+    "NewGroup",
+    || request::<NewGroup>(&["name"], &[("name", json!({"pattern": formats::GROUP})), ("title", title())]),
+    || json!({"name": "staff", "title": "Everyone who works here"}),
+);
+
+const GROUP_UPDATE: Schema = Schema::body::<GroupUpdate>(
+    "GroupUpdate",
+    || {
+        let mut schema = request::<GroupUpdate>(&[], &[("title", title())]);
+        schema["required"] = json!(["title"]);
+        schema
+    },
+    || json!({"title": "Everyone"}),
+);
+
+const GROUP: Schema = Schema::of::<GroupBody>("Group");
+
+const GROUP_LIST: Schema = Schema::answer("GroupList", || {
+    items(
+        schemas::answer::<GroupList>(&[("next", Cursor::Group.schema())]),
+        "items",
+        schemas::answer::<GroupBody>(&[]),
+    )
+});
+
+const MEMBER_LIST: Schema = Schema::answer("MemberList", || {
+    items(
+        schemas::answer::<MemberList>(&[("next", Cursor::Row.schema())]),
+        "items",
+        schemas::answer::<MemberBody>(&[]),
+    )
+});
+
+const MEMBERS: Schema = Schema::body::<Members>(
+    "Members",
+    || {
+        request::<Members>(
+            &["members"],
+            &[
+                ("members", json!({"minItems": 1, "maxItems": 1000, "items": formats::who()})),
+                ("kind", json!({"enum": ["key", "contract", null]})),
+            ],
+        )
+    },
+    || json!({"members": ["0x2c7536E3605D9C16a7a3D7b1898e529396a65c23"]}),
+);
 
 /// A new group.
 #[derive(Deserialize, Apiv2Schema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct NewGroup {
+struct NewGroup {
     /// Its name, which clients see: up to 64 of `a-z 0-9 _ . : -`, first a letter.
     name: String,
     /// What operators call it.
@@ -39,14 +178,14 @@ pub(crate) struct NewGroup {
 /// A change of a group.
 #[derive(Deserialize, Apiv2Schema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GroupUpdate {
+struct GroupUpdate {
     /// What operators call it; null takes the title away.
     title: Option<String>,
 }
 
 /// A group.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct GroupBody {
+struct GroupBody {
     /// Its name.
     name: String,
     /// What operators call it.
@@ -62,7 +201,7 @@ pub(crate) struct GroupBody {
 
 /// A page of groups, in the order of their names.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct GroupList {
+struct GroupList {
     /// The groups.
     items: Vec<GroupBody>,
     /// What to send as `after` for the next page. Only if there are more.
@@ -72,7 +211,7 @@ pub(crate) struct GroupList {
 
 /// What a group was good for that was deleted.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct GroupDeletedBody {
+struct GroupDeletedBody {
     /// Its name.
     name: String,
     /// How many users were in it. 1001 means more than 1000.
@@ -89,7 +228,7 @@ pub(crate) struct GroupDeletedBody {
 
 /// Some members of a group, and where it lets them in.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct MemberList {
+struct MemberList {
     /// Users before wallets.
     items: Vec<MemberBody>,
     /// What to send as `after` for the next page. Only if there are more.
@@ -103,7 +242,7 @@ pub(crate) struct MemberList {
 
 /// A member of a group.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct MemberBody {
+struct MemberBody {
     /// The wallet, as CAIP-10. Only if a wallet is the member.
     #[serde(skip_serializing_if = "Option::is_none")]
     wallet: Option<String>,
@@ -117,7 +256,7 @@ pub(crate) struct MemberBody {
 /// Users and wallets.
 #[derive(Deserialize, Apiv2Schema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Members {
+struct Members {
     /// Ids of users, addresses of wallets, or wallets with their chain (CAIP-10): 1 to 1000.
     members: Vec<String>,
     /// What an EVM address is: `key` or `contract`. Only needed if it could be either.
@@ -126,14 +265,14 @@ pub(crate) struct Members {
 
 /// What became of those who were to be members.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct MembersAdded {
+struct MembersAdded {
     /// One for each, in their order.
     items: Vec<MemberAddedBody>,
 }
 
 /// The outcome for one new member.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct MemberAddedBody {
+struct MemberAddedBody {
     /// The user's id, or the wallet as CAIP-10.
     who: String,
     /// The user a wallet belongs to, if any.
@@ -145,14 +284,14 @@ pub(crate) struct MemberAddedBody {
 
 /// What became of those who were to leave.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct MembersRemoved {
+struct MembersRemoved {
     /// One for each, in their order.
     items: Vec<MemberRemovedBody>,
 }
 
 /// The outcome for one member to remove.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct MemberRemovedBody {
+struct MemberRemovedBody {
     /// The user's id, or the wallet as CAIP-10.
     who: String,
     /// The user a wallet belongs to, if any.
@@ -167,7 +306,7 @@ pub(crate) struct MemberRemovedBody {
 /// The most members of one request.
 const MOST: usize = 1_000;
 
-pub(super) async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
+async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
     let query = Query::of(&request, &["limit", "after"])?;
     let after = query.text("after").map(|after| {
         GroupName::parse(after)
@@ -179,7 +318,7 @@ pub(super) async fn list(state: Data<AdminState>, request: HttpRequest) -> Resul
     Ok(HttpResponse::Ok().json(GroupList { items, next }))
 }
 
-pub(super) async fn create(
+async fn create(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -196,7 +335,7 @@ pub(super) async fn create(
     answer(created.await?)
 }
 
-pub(super) async fn show(
+async fn show(
     state: Data<AdminState>,
     request: HttpRequest,
     name: Path<String>,
@@ -205,7 +344,7 @@ pub(super) async fn show(
     one(&GroupBody::of(find(state.management(), &name).await?))
 }
 
-pub(super) async fn update(
+async fn update(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -225,7 +364,7 @@ pub(super) async fn update(
     answer(make(&state, operating, Act::RetitleGroup { group, title }, is_of_tag).await?)
 }
 
-pub(super) async fn delete(
+async fn delete(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -241,7 +380,7 @@ pub(super) async fn delete(
     answer(make(&state, operating.insisting(by_force), act, is_of_tag).await?)
 }
 
-pub(super) async fn members(
+async fn members(
     state: Data<AdminState>,
     request: HttpRequest,
     name: Path<String>,
@@ -263,7 +402,7 @@ pub(super) async fn members(
     }))
 }
 
-pub(super) async fn add(
+async fn add(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -277,7 +416,7 @@ pub(super) async fn add(
     answer(make(&state, operating, Act::AddMember { group: name, member: member.into() }, false).await?)
 }
 
-pub(super) async fn remove(
+async fn remove(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,

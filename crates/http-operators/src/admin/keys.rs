@@ -1,8 +1,9 @@
 //! `/keys`: the signing keys.
 
-use actix_web::web::{Data, Path};
+use actix_web::web::{self, Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
-use countersign_domain::act::Act;
+use countersign_domain::act::{Act, ActName};
+use countersign_domain::admin_key::{AdminArea, AdminRight};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::signing_key::KeyState;
@@ -10,16 +11,70 @@ use countersign_operators::operate::Operating;
 use countersign_ports::ListedKey;
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::AdminState;
 use super::admit::Caller;
 use super::make::make;
+use super::operations::{Operation, act, operation};
 use super::problem::Problem;
 use super::read::{Json, Query};
+use super::schemas::{self, Schema, items, request};
+
+pub(super) static OPERATIONS: &[Operation] = &[
+    operation(
+        "GET",
+        "/keys",
+        ("listKeys", "key list"),
+        (AdminArea::Keys, AdminRight::Read),
+        ("List signing keys", "By algorithm, oldest first."),
+        || web::get().to(list),
+    )
+    .answers(200, KEY_LIST),
+    act(
+        ActName::RotateKeys,
+        (
+            "Make the next signing keys",
+            "They are published now and sign in 24 hours, or at once in an emergency.",
+        ),
+        || web::post().to(rotate),
+    )
+    .takes(Schema::body::<KeyRotationRequest>(
+        "KeyRotation",
+        || {
+            request::<KeyRotationRequest>(
+                &[],
+                &[("algorithm", json!({"enum": ["RS256", "ES256", "EdDSA", null]}))],
+            )
+        },
+        || json!({}),
+    ))
+    .answers(200, KEY_LIST)
+    .conflicts(),
+    act(
+        ActName::WithdrawKey,
+        (
+            "Withdraw a signing key",
+            "It is no longer published, and everything that it signed becomes invalid.",
+        ),
+        || web::post().to(withdraw),
+    )
+    .answers(
+        200,
+        Schema::answer("KeyWithdrawn", || {
+            schemas::answer::<KeyWithdrawn>(&[("state", json!({"enum": ["withdrawn"]}))])
+        }),
+    )
+    .conflicts(),
+];
+
+const KEY_LIST: Schema = Schema::answer("KeyList", || {
+    items(schemas::answer::<KeyList>(&[]), "items", schemas::answer::<KeyBody>(&[]))
+});
 
 /// A signing key.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct KeyBody {
+struct KeyBody {
     /// Its id.
     kid: String,
     /// What it signs with.
@@ -40,7 +95,7 @@ pub(crate) struct KeyBody {
 
 /// All signing keys.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct KeyList {
+struct KeyList {
     /// The keys, by algorithm, oldest first.
     items: Vec<KeyBody>,
 }
@@ -48,7 +103,7 @@ pub(crate) struct KeyList {
 /// Asks for new keys.
 #[derive(Default, Deserialize, Apiv2Schema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct KeyRotationRequest {
+struct KeyRotationRequest {
     /// In an emergency: the new keys sign at once, and everything that the old ones signed becomes invalid.
     now: Option<bool>,
     /// Only the keys of this algorithm.
@@ -57,19 +112,19 @@ pub(crate) struct KeyRotationRequest {
 
 /// A key was withdrawn.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct KeyWithdrawn {
+struct KeyWithdrawn {
     /// Its id.
     kid: String,
     /// `withdrawn`.
     state: String,
 }
 
-pub(super) async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
+async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
     Query::of(&request, &[])?;
     listed(&state).await
 }
 
-pub(super) async fn rotate(
+async fn rotate(
     state: Data<AdminState>,
     request: HttpRequest,
     caller: Caller,
@@ -89,7 +144,7 @@ pub(super) async fn rotate(
     listed(&state).await
 }
 
-pub(super) async fn withdraw(
+async fn withdraw(
     state: Data<AdminState>,
     request: HttpRequest,
     caller: Caller,

@@ -14,11 +14,16 @@ use serde::Serialize;
 
 use countersign_http_actix::error::ApiError;
 
+use super::schemas::Schema;
+
 /// The media type of problem documents.
 pub(crate) const PROBLEM: &str = "application/problem+json";
 
 /// What a name of a problem begins with.
 const PREFIX: &str = "urn:countersign:problem:";
+
+/// What every operation can answer instead. No operation names it.
+pub(super) const SCHEMA: Schema = Schema::of::<ProblemBody>("Problem");
 
 /// A refusal that will be sent.
 #[derive(Debug)]
@@ -33,7 +38,7 @@ pub(crate) struct Problem {
 
 /// The body of every refusal.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct ProblemBody {
+struct ProblemBody {
     /// What kind of problem it is, as a name that does not change.
     #[serde(rename = "type")]
     kind: String,

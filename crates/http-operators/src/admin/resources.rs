@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use actix_web::web::{Data, Path};
+use actix_web::web::{self, Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
-use countersign_domain::act::{Act, ResourceWords, UsedBy};
+use countersign_domain::act::{Act, ActName, ResourceWords, UsedBy};
+use countersign_domain::admin_key::{AdminArea, AdminRight};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::group::GroupName;
 use countersign_domain::resource::{
     DeclaredResource, OpenTo, Resource, ResourceName, ResourceScope, ScopeTitle,
 };
 use countersign_domain::scope::ScopeName;
+use countersign_http_actix::openapi::formats::GROUP;
 use countersign_http_actix::page::language::page_languages;
 use countersign_operators::operate::{Effect, Operating};
 use countersign_usecases::Management;
@@ -18,17 +20,125 @@ use countersign_usecases::clients::declare_resource::list_resources;
 use countersign_usecases::context::resources::Resources;
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::AdminState;
 use super::admit::Caller;
 use super::make::{effect_of, make};
+use super::operations::{Cursor, Operation, Parameter, act, operation};
 use super::problem::Problem;
 use super::read::{IfMatch, Json, Query, creating, one};
+use super::schemas::{self, ADDRESS, Schema, items, request, title};
+
+pub(super) static OPERATIONS: &[Operation] = &[
+    operation(
+        "GET",
+        "/resources",
+        ("listResources", "resource list"),
+        (AdminArea::Clients, AdminRight::Read),
+        ("List resources", "Those in the settings first."),
+        || web::get().to(list),
+    )
+    .asks(&[Parameter::Limit, Parameter::After(Cursor::Uri)])
+    .answers(200, RESOURCE_LIST),
+    act(
+        ActName::CreateResource,
+        ("Declare a resource", "An API that access tokens can be for, with scopes of its own."),
+        || web::post().to(create),
+    )
+    .takes(NEW_RESOURCE)
+    .answers(201, RESOURCE)
+    .repeatable(),
+    operation(
+        "GET",
+        "/resources/{uri}",
+        ("showResource", "resource list"),
+        (AdminArea::Clients, AdminRight::Read),
+        (
+            "Show a resource",
+            "One that is declared in the database. The URI is percent-encoded, with its slashes.",
+        ),
+        || web::get().to(show),
+    )
+    .answers(200, RESOURCE)
+    .tagged(),
+    act(
+        ActName::UpdateResource,
+        (
+            "Change a resource",
+            "All of it: a scope that is not sent is taken away, which clients and sign-ins may use.",
+        ),
+        || web::put().to(update),
+    )
+    .asks(&[Parameter::Force])
+    .takes(RESOURCE_UPDATE)
+    .answers(200, RESOURCE)
+    .tagged()
+    .guarded()
+    .conflicts(),
+    act(ActName::DeleteResource, ("Delete a resource", "From then on no token is issued for it."), || {
+        web::delete().to(delete)
+    })
+    .asks(&[Parameter::Force])
+    .answers_nothing()
+    .guarded()
+    .conflicts(),
+];
+
+const NEW_RESOURCE: Schema = Schema::body::<NewResource>(
+    "NewResource",
+    || {
+        let rules = [("uri", json!({"pattern": ADDRESS})), ("name", title()), ("open_to", open_to())];
+        items(request::<NewResource>(&["uri", "scopes"], &rules), "scopes", scope_request())
+    },
+    || {
+        json!({
+            "uri": "https://api.example",
+            "name": "Photo Store",
+            "scopes": [{"name": "photos.read", "title": "See your photos"}],
+        })
+    },
+);
+
+const RESOURCE_UPDATE: Schema = Schema::body::<ResourceUpdate>(
+    "ResourceUpdate",
+    || {
+        let rules = [("name", title()), ("open_to", open_to())];
+        items(request::<ResourceUpdate>(&["scopes"], &rules), "scopes", scope_request())
+    },
+    || json!({"open_to": "named", "scopes": [{"name": "photos.read"}]}),
+);
+
+const RESOURCE: Schema = Schema::answer("Resource", resource);
+
+const RESOURCE_LIST: Schema = Schema::answer("ResourceList", || {
+    items(schemas::answer::<ResourceList>(&[("next", Cursor::Uri.schema())]), "items", resource())
+});
+
+fn resource() -> Value {
+    items(schemas::answer::<ResourceBody>(&[]), "scopes", schemas::answer::<ScopeBody>(&[]))
+}
+
+fn scope_request() -> Value {
+    request::<ScopeRequest>(
+        &["name"],
+        &[
+            ("name", json!({"pattern": "^[a-z]{1,20}\\.[a-z]{1,20}$"})),
+            ("title", title()),
+            ("titles", json!({"maxProperties": 0})),
+            ("needs", json!({"pattern": GROUP})),
+        ],
+    )
+}
+
+fn open_to() -> Value {
+    json!({"enum": ["everyone", "named", null]})
+}
 
 /// A scope of a resource.
 #[derive(Clone, Deserialize, Apiv2Schema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ScopeRequest {
+struct ScopeRequest {
     /// Its name.
     name: String,
     /// What people read about it. Without a title they read the name.
@@ -42,7 +152,7 @@ pub(crate) struct ScopeRequest {
 /// A new resource.
 #[derive(Clone, Deserialize, Apiv2Schema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct NewResource {
+struct NewResource {
     /// An absolute URI without a fragment. Requests must repeat it byte for byte.
     uri: String,
     /// What people read before the URI when they are asked to give access to it.
@@ -56,7 +166,7 @@ pub(crate) struct NewResource {
 /// What a resource is from now on.
 #[derive(Deserialize, Apiv2Schema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ResourceUpdate {
+struct ResourceUpdate {
     /// What people read before the URI. Without it they read the URI alone.
     name: Option<String>,
     /// `everyone`, which is usual, or `named`: which clients can ask for it.
@@ -67,7 +177,7 @@ pub(crate) struct ResourceUpdate {
 
 /// A resource.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct ResourceBody {
+struct ResourceBody {
     /// Its URI.
     uri: String,
     /// What people read before the URI.
@@ -86,7 +196,7 @@ pub(crate) struct ResourceBody {
 
 /// A scope of a resource.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct ScopeBody {
+struct ScopeBody {
     /// Its name.
     name: String,
     /// What people read about it.
@@ -100,7 +210,7 @@ pub(crate) struct ScopeBody {
 
 /// A page of resources: those in the settings first, each part by URI.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct ResourceList {
+struct ResourceList {
     /// The resources.
     items: Vec<ResourceBody>,
     /// What to send as `after` for the next page. Only if there are more.
@@ -108,7 +218,7 @@ pub(crate) struct ResourceList {
     next: Option<String>,
 }
 
-pub(super) async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
+async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
     let query = Query::of(&request, &["limit", "after"])?;
     let management = state.management();
     let catalog = list_resources(management).await?;
@@ -126,7 +236,7 @@ pub(super) async fn list(state: Data<AdminState>, request: HttpRequest) -> Resul
     Ok(HttpResponse::Ok().json(ResourceList { items, next }))
 }
 
-pub(super) async fn create(
+async fn create(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -143,7 +253,7 @@ pub(super) async fn create(
     answer(created.await?)
 }
 
-pub(super) async fn show(
+async fn show(
     state: Data<AdminState>,
     request: HttpRequest,
     uri: Path<String>,
@@ -152,7 +262,7 @@ pub(super) async fn show(
     one(&ResourceBody::of(&find(state.management(), &uri).await?))
 }
 
-pub(super) async fn update(
+async fn update(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -171,7 +281,7 @@ pub(super) async fn update(
     answer(make(&state, Operating::new(management).insisting(insists), act, is_of_tag).await?)
 }
 
-pub(super) async fn delete(
+async fn delete(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,

@@ -1,235 +1,95 @@
-//! The schemas of what the admin interface reads and writes. Names, types, descriptions and required fields come from
-//! the types; rules about values are added here.
+//! How the schemas of what the admin interface reads and writes are made, and what several subjects have in
+//! common. The schemas themselves are beside their types. Names, types, descriptions and required fields come from
+//! the types; rules about values are added there.
 
 use countersign_domain::client_field::ClientField;
 use countersign_http_actix::openapi::client_fields;
-use countersign_http_actix::openapi::formats::{self, GROUP, ID, readable};
+use countersign_http_actix::openapi::formats::{self, ID, readable};
 use countersign_usecases::clients::client_view::ClientView;
 use countersign_usecases::clients::registration::Writer;
 use paperclip::v2::schema::Apiv2Schema;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::operations::Cursor;
-use super::problem::ProblemBody;
-use super::{clients, events, groups, keys, resources, users};
+use super::{operations, problem};
 
-/// A rule of access.
-const RULE: &str = "^(default|everyone|nobody|groups:[a-z][a-z0-9_.:-]{0,63}(,[a-z][a-z0-9_.:-]{0,63})*)$";
-/// Groups to release.
-const RELEASE: &str = "^(rule|all|[a-z][a-z0-9_.:-]{0,63}(,[a-z][a-z0-9_.:-]{0,63})*)$";
-/// An address on the web.
-const ADDRESS: &str = "^https://[a-z]{1,20}\\.example(/[a-z0-9]{1,20}){0,3}$";
-
-pub(crate) fn all() -> Map<String, Value> {
-    let uuid = || json!({"format": "uuid", "pattern": ID});
-    let block = || answer::<users::BlockBody>(&[("at", json!({"format": "date-time"}))]);
-    let user_listed = || with(answer::<users::UserListed>(&[("id", uuid())]), &[("blocked", block())]);
-    let title = || json!({"maxLength": 100, "pattern": readable()});
-    let scope = answer::<resources::ScopeBody>(&[]);
-    let resource = || items(answer::<resources::ResourceBody>(&[]), "scopes", scope.clone());
-    let scope_request = request::<resources::ScopeRequest>(
-        &["name"],
-        &[
-            ("name", json!({"pattern": "^[a-z]{1,20}\\.[a-z]{1,20}$"})),
-            ("title", title()),
-            ("titles", json!({"maxProperties": 0})),
-            ("needs", json!({"pattern": GROUP})),
-        ],
-    );
-    let open_to = || json!({"enum": ["everyone", "named", null]});
-    let event = || answer::<events::EventBody>(&[("id", uuid()), ("at", json!({"format": "date-time"}))]);
-    let group = || answer::<groups::GroupBody>(&[]);
-    let key = answer::<keys::KeyBody>(&[]);
-    let wallet = with(answer::<users::WalletBody>(&[]), &[("blocked", block())]);
-    let mut user = with(answer::<users::UserBody>(&[("id", uuid())]), &[("blocked", block())]);
-    for (field, schema) in [
-        ("blocked_wallets", answer::<users::BlockedWalletBody>(&[])),
-        ("groups", answer::<users::MembershipBody>(&[])),
-        ("sessions", answer::<users::SessionBody>(&[])),
-        ("grants", answer::<users::GrantBody>(&[])),
-    ] {
-        user = items(user, field, schema);
-    }
-    let schemas = [
-        ("Registration", registration(&["client_name", "redirect_uris"])),
-        ("RegistrationUpdate", without(registration(&[]), "resources")),
-        ("Client", client()),
-        (
-            "ClientList",
-            items(answer::<clients::ClientList>(&[("next", Cursor::Id.schema())]), "items", client()),
-        ),
-        (
-            "NewSecret",
-            request::<clients::NewSecret>(&[], &[("keep_old", json!({"minimum": 0, "maximum": 7_776_000}))]),
-        ),
-        ("Secret", answer::<clients::SecretBody>(&[])),
-        (
-            "SecretList",
-            items(answer::<clients::SecretList>(&[]), "items", answer::<clients::SecretRecordBody>(&[])),
-        ),
-        (
-            "ResourceUris",
-            request::<clients::ResourceUris>(
-                &["resources"],
-                &[("resources", json!({"items": {"type": "string", "pattern": ADDRESS}}))],
-            ),
-        ),
-        // Anything can be closed: it may be open since other rules held.
-        ("ResourcesToClose", request::<clients::ResourceUris>(&["resources"], &[])),
-        (
-            "NewAccess",
-            request::<clients::NewAccess>(
-                &["rule"],
-                &[("rule", json!({"pattern": RULE})), ("release", json!({"pattern": RELEASE}))],
-            ),
-        ),
-        ("Access", items(answer::<clients::AccessBody>(&[]), "groups", answer::<clients::AccessGroup>(&[]))),
-        (
-            "NewResource",
-            items(
-                request::<resources::NewResource>(
-                    &["uri", "scopes"],
-                    &[("uri", json!({"pattern": ADDRESS})), ("name", title()), ("open_to", open_to())],
-                ),
-                "scopes",
-                scope_request.clone(),
-            ),
-        ),
-        (
-            "ResourceUpdate",
-            items(
-                request::<resources::ResourceUpdate>(
-                    &["scopes"],
-                    &[("name", title()), ("open_to", open_to())],
-                ),
-                "scopes",
-                scope_request,
-            ),
-        ),
-        ("Resource", resource()),
-        (
-            "ResourceList",
-            items(answer::<resources::ResourceList>(&[("next", Cursor::Uri.schema())]), "items", resource()),
-        ),
-        (
-            "BlockRequest",
-            request::<users::BlockRequest>(
-                &[],
-                &[("reason", json!({"maxLength": 200, "pattern": readable()}))],
-            ),
-        ),
-        ("BlockedNow", answer::<users::BlockedNowBody>(&[])),
-        ("Unblocked", answer::<users::UnblockedBody>(&[])),
-        ("SignedOut", answer::<users::SignedOutBody>(&[("id", uuid())])),
-        ("UserDeleted", answer::<users::UserDeletedBody>(&[("id", uuid())])),
-        ("User", user),
-        (
-            "UserList",
-            items(answer::<users::UserList>(&[("next", Cursor::Id.schema())]), "items", user_listed()),
-        ),
-        (
-            "WalletList",
-            items(answer::<users::WalletList>(&[("next", Cursor::Row.schema())]), "items", wallet),
-        ),
-        (
-            "NewGroup",
-            request::<groups::NewGroup>(
-                &["name"],
-                &[
-                    ("name", json!({"pattern": GROUP})),
-                    ("title", json!({"maxLength": 100, "pattern": readable()})),
-                ],
-            ),
-        ),
-        ("GroupUpdate", {
-            let title = ("title", json!({"maxLength": 100, "pattern": readable()}));
-            let mut schema = request::<groups::GroupUpdate>(&[], &[title]);
-            schema["required"] = json!(["title"]);
-            schema
-        }),
-        ("Group", group()),
-        (
-            "GroupList",
-            items(answer::<groups::GroupList>(&[("next", Cursor::Group.schema())]), "items", group()),
-        ),
-        ("GroupDeleted", answer::<groups::GroupDeletedBody>(&[])),
-        (
-            "MemberList",
-            items(
-                answer::<groups::MemberList>(&[("next", Cursor::Row.schema())]),
-                "items",
-                answer::<groups::MemberBody>(&[]),
-            ),
-        ),
-        (
-            "Members",
-            request::<groups::Members>(
-                &["members"],
-                &[
-                    ("members", json!({"minItems": 1, "maxItems": 1000, "items": formats::who()})),
-                    ("kind", json!({"enum": ["key", "contract", null]})),
-                ],
-            ),
-        ),
-        (
-            "MembersAdded",
-            items(answer::<groups::MembersAdded>(&[]), "items", answer::<groups::MemberAddedBody>(&[])),
-        ),
-        (
-            "MembersRemoved",
-            items(answer::<groups::MembersRemoved>(&[]), "items", answer::<groups::MemberRemovedBody>(&[])),
-        ),
-        ("Event", event()),
-        ("EventList", items(answer::<events::EventList>(&[("next", Cursor::Id.schema())]), "items", event())),
-        (
-            "CheckpointList",
-            items(
-                answer::<events::CheckpointList>(&[("next", Cursor::Number.schema())]),
-                "items",
-                answer::<events::CheckpointBody>(&[]),
-            ),
-        ),
-        ("KeyList", items(answer::<keys::KeyList>(&[]), "items", key)),
-        (
-            "KeyRotation",
-            request::<keys::KeyRotationRequest>(
-                &[],
-                &[("algorithm", json!({"enum": ["RS256", "ES256", "EdDSA", null]}))],
-            ),
-        ),
-        ("KeyWithdrawn", answer::<keys::KeyWithdrawn>(&[("state", json!({"enum": ["withdrawn"]}))])),
-        ("Problem", answer::<ProblemBody>(&[])),
-    ];
-    schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+/// A schema of the document.
+#[derive(Clone, Copy)]
+pub(super) struct Schema {
+    /// Its name in the document. Two schemas with one name are the same.
+    pub(super) name: &'static str,
+    pub(super) make: fn() -> Value,
+    /// Only of a body that a request has.
+    pub(super) example: Option<Example>,
 }
 
 /// An example of a body.
-pub(crate) fn example(schema: &str) -> Value {
-    match schema {
-        "Registration" => json!({
-            "client_name": "Photo Album",
-            "redirect_uris": ["https://photos.example/callback"],
-            "scope": "openid profile",
-        }),
-        "RegistrationUpdate" => json!({"client_name": "Photo Album, renamed", "logo_uri": null}),
-        "NewSecret" => json!({"keep_old": 86_400}),
-        "ResourceUris" | "ResourcesToClose" => json!({"resources": ["https://api.example"]}),
-        "NewAccess" => json!({"rule": "groups:staff", "release": "rule"}),
-        "NewResource" => json!({
-            "uri": "https://api.example",
-            "name": "Photo Store",
-            "scopes": [{"name": "photos.read", "title": "See your photos"}],
-        }),
-        "ResourceUpdate" => json!({"open_to": "named", "scopes": [{"name": "photos.read"}]}),
-        "BlockRequest" => json!({"reason": "lost phone"}),
-        "NewGroup" => json!({"name": "staff", "title": "Everyone who works here"}),
-        "GroupUpdate" => json!({"title": "Everyone"}),
-        "Members" => json!({"members": ["0x2c7536E3605D9C16a7a3D7b1898e529396a65c23"]}),
-        _ => json!({}),
+#[derive(Clone, Copy)]
+pub(super) struct Example {
+    pub(super) make: fn() -> Value,
+    /// Reads a body as the handler does.
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test reads the examples"))]
+    pub(super) read: fn(Value) -> Result<(), serde_json::Error>,
+}
+
+impl Schema {
+    /// The schema of a body that a handler reads as `T`.
+    pub(super) const fn body<T: DeserializeOwned>(
+        name: &'static str,
+        make: fn() -> Value,
+        example: fn() -> Value,
+    ) -> Self {
+        Self { name, make, example: Some(Example { make: example, read: read::<T> }) }
+    }
+
+    /// The schema of an answer.
+    pub(super) const fn answer(name: &'static str, make: fn() -> Value) -> Self {
+        Self { name, make, example: None }
+    }
+
+    /// The schema of an answer whose type says everything.
+    pub(super) const fn of<T: Apiv2Schema>(name: &'static str) -> Self {
+        Self::answer(name, || answer::<T>(&[]))
+    }
+
+    fn add_to(&self, schemas: &mut Map<String, Value>) {
+        if !schemas.contains_key(self.name) {
+            schemas.insert(self.name.to_owned(), (self.make)());
+        }
     }
 }
 
-fn registration(required: &[&str]) -> Value {
+/// An address on the web.
+pub(super) const ADDRESS: &str = "^https://[a-z]{1,20}\\.example(/[a-z0-9]{1,20}){0,3}$";
+
+/// All schemas of the document: those of the operations, each once, and that of problems.
+pub(super) fn all() -> Map<String, Value> {
+    let mut schemas = Map::new();
+    for operation in operations::all() {
+        for schema in operation.takes.iter().chain(&operation.answers) {
+            schema.add_to(&mut schemas);
+        }
+    }
+    problem::SCHEMA.add_to(&mut schemas);
+    schemas
+}
+
+fn read<T: DeserializeOwned>(body: Value) -> Result<(), serde_json::Error> {
+    serde_json::from_value::<T>(body).map(drop)
+}
+
+/// The rules of a UUID.
+pub(super) fn uuid() -> Value {
+    json!({"format": "uuid", "pattern": ID})
+}
+
+/// The rules of a title.
+pub(super) fn title() -> Value {
+    json!({"maxLength": 100, "pattern": readable()})
+}
+
+/// The body of a registration.
+pub(super) fn registration(required: &[&str]) -> Value {
     let address = json!({"maxLength": 2048, "pattern": ADDRESS});
     let redirect = json!({"type": "string", "pattern": ADDRESS});
     let mut schema = json!({
@@ -270,7 +130,8 @@ fn registration(required: &[&str]) -> Value {
     schema
 }
 
-fn client() -> Value {
+/// A client, as answers show it.
+pub(super) fn client() -> Value {
     let text = |description| json!({"description": description, "type": "string"});
     let texts =
         |description| json!({"description": description, "type": "array", "items": {"type": "string"}});
@@ -298,7 +159,7 @@ fn client() -> Value {
 }
 
 /// The schema of a request, which takes no other fields. A field that is not required may also be null.
-fn request<T: Apiv2Schema>(required: &[&str], rules: &[(&str, Value)]) -> Value {
+pub(super) fn request<T: Apiv2Schema>(required: &[&str], rules: &[(&str, Value)]) -> Value {
     request_of(derived::<T>(rules), required)
 }
 
@@ -321,7 +182,7 @@ fn request_of(mut schema: Value, required: &[&str]) -> Value {
 }
 
 /// The schema of an answer.
-fn answer<T: Apiv2Schema>(rules: &[(&str, Value)]) -> Value {
+pub(super) fn answer<T: Apiv2Schema>(rules: &[(&str, Value)]) -> Value {
     let mut schema = derived::<T>(rules);
     formats::name(&mut schema);
     schema
@@ -344,13 +205,13 @@ fn ruled(mut schema: Value, rules: &[(&str, Value)]) -> Value {
 }
 
 /// Says what the items of a list are.
-fn items(mut schema: Value, field: &str, item: Value) -> Value {
+pub(super) fn items(mut schema: Value, field: &str, item: Value) -> Value {
     schema["properties"][field]["items"] = item;
     schema
 }
 
 /// Says what fields are objects.
-fn with(mut schema: Value, fields: &[(&str, Value)]) -> Value {
+pub(super) fn with(mut schema: Value, fields: &[(&str, Value)]) -> Value {
     for (field, object) in fields {
         schema["properties"][*field] = object.clone();
     }
@@ -358,7 +219,7 @@ fn with(mut schema: Value, fields: &[(&str, Value)]) -> Value {
 }
 
 /// Takes a field away.
-fn without(mut schema: Value, field: &str) -> Value {
+pub(super) fn without(mut schema: Value, field: &str) -> Value {
     if let Some(properties) = schema["properties"].as_object_mut() {
         properties.remove(field);
     }

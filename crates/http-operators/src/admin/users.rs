@@ -1,46 +1,145 @@
-//! `/users` and `/wallets`: who has signed in, who is kept out.
+//! `/users`: who has signed in, who is kept out. Wallets are in [`wallets`].
 
-use actix_web::web::{Data, Path};
+pub(super) mod wallets;
+
+use actix_web::web::{self, Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
-use countersign_domain::act::{Act, OfflineAccess};
+use countersign_domain::act::{Act, ActName, OfflineAccess};
+use countersign_domain::admin_key::{AdminArea, AdminRight};
 use countersign_domain::admission::Block;
 use countersign_domain::challenge::iso8601;
 use countersign_domain::client::Client;
 use countersign_domain::group::{GroupName, Through};
 use countersign_domain::id::UserId;
 use countersign_domain::subject::Subject;
-use countersign_domain::wallet::WalletAccount;
 use countersign_http_actix::endpoint::steps::back_channel;
+use countersign_http_actix::openapi::formats::readable;
 use countersign_operators::operate::{Effect, Operating};
 use countersign_operators::people::block::BlockedNow;
 use countersign_operators::people::list_people::{ListPeopleError, list_people};
-use countersign_operators::people::list_wallets::{
-    ListWalletsError, WalletListed, list_blocked_wallets, list_wallets,
-};
 use countersign_operators::people::read_person::{PersonRead, read_person};
 use countersign_ports::{BlockPut, PeopleFilter, PersonListed};
 use countersign_usecases::act_refused::ActRefused;
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::AdminState;
 use super::admit::Caller;
 use super::make::make;
+use super::operations::{Cursor, Operation, Parameter, act, operation};
 use super::problem::Problem;
-use super::read::{IfMatch, Json, Query, cursor, from_cursor};
+use super::read::{IfMatch, Json, Query};
+use super::schemas::{self, Schema, items, request, uuid, with};
 use super::who::{self, clients_of};
+
+pub(super) static OPERATIONS: &[Operation] = &[
+    operation(
+        "GET",
+        "/users",
+        ("listUsers", "user list"),
+        (AdminArea::Users, AdminRight::Read),
+        ("List users", "In the order of their ids."),
+        || web::get().to(list),
+    )
+    .asks(&[Parameter::Group, Parameter::Blocked, Parameter::Limit, Parameter::After(Cursor::Id)])
+    .answers(200, USER_LIST),
+    operation(
+        "GET",
+        "/users/{who}",
+        ("showUser", "user show"),
+        (AdminArea::Users, AdminRight::Read),
+        ("Show a user", "Wallets, groups, block, sessions, and what applications were allowed."),
+        || web::get().to(show),
+    )
+    .asks(&[Parameter::Kind])
+    .answers(200, USER)
+    .conflicts(),
+    act(
+        ActName::DeleteUser,
+        ("Delete a user", "With everything that is theirs. The wallets of a blocked user are blocked."),
+        || web::delete().to(delete),
+    )
+    .asks(&[Parameter::Kind])
+    .answers(200, USER_DELETED)
+    .conflicts(),
+    act(
+        ActName::BlockUser,
+        ("Keep a user out", "With every wallet of theirs. All sessions and tokens end, at every replica."),
+        || web::put().to(block_user),
+    )
+    .asks(&[Parameter::Kind])
+    .takes(BLOCK_REQUEST)
+    .answers(200, BLOCKED_NOW)
+    .conflicts(),
+    act(ActName::UnblockUser, ("Let a user in again", "What the block ended stays ended."), || {
+        web::delete().to(unblock_user)
+    })
+    .asks(&[Parameter::Kind])
+    .answers(200, UNBLOCKED)
+    .conflicts(),
+    act(
+        ActName::SignOut,
+        (
+            "Sign a user out",
+            "All sessions and all tokens end, also those with `offline_access` unless they are kept.",
+        ),
+        || web::post().to(sign_out),
+    )
+    .asks(&[Parameter::Kind, Parameter::KeepOffline])
+    .answers(200, SIGNED_OUT)
+    .conflicts(),
+];
+
+const BLOCK_REQUEST: Schema = Schema::body::<BlockRequest>(
+    "BlockRequest",
+    || request::<BlockRequest>(&[], &[("reason", json!({"maxLength": 200, "pattern": readable()}))]),
+    || json!({"reason": "lost phone"}),
+);
+
+const BLOCKED_NOW: Schema = Schema::of::<BlockedNowBody>("BlockedNow");
+
+const UNBLOCKED: Schema = Schema::of::<UnblockedBody>("Unblocked");
+
+const SIGNED_OUT: Schema =
+    Schema::answer("SignedOut", || schemas::answer::<SignedOutBody>(&[("id", uuid())]));
+
+const USER_DELETED: Schema =
+    Schema::answer("UserDeleted", || schemas::answer::<UserDeletedBody>(&[("id", uuid())]));
+
+const USER: Schema = Schema::answer("User", || {
+    let mut user = with(schemas::answer::<UserBody>(&[("id", uuid())]), &[("blocked", block())]);
+    for (field, schema) in [
+        ("blocked_wallets", schemas::answer::<BlockedWalletBody>(&[])),
+        ("groups", schemas::answer::<MembershipBody>(&[])),
+        ("sessions", schemas::answer::<SessionBody>(&[])),
+        ("grants", schemas::answer::<GrantBody>(&[])),
+    ] {
+        user = items(user, field, schema);
+    }
+    user
+});
+
+const USER_LIST: Schema = Schema::answer("UserList", || {
+    let listed = with(schemas::answer::<UserListed>(&[("id", uuid())]), &[("blocked", block())]);
+    items(schemas::answer::<UserList>(&[("next", Cursor::Id.schema())]), "items", listed)
+});
+
+fn block() -> Value {
+    schemas::answer::<BlockBody>(&[("at", json!({"format": "date-time"}))])
+}
 
 /// Why a user or wallet is blocked.
 #[derive(Default, Deserialize, Apiv2Schema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct BlockRequest {
+struct BlockRequest {
     /// The reason, for operators only: up to 200 characters.
     reason: Option<String>,
 }
 
 /// A block.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct BlockBody {
+struct BlockBody {
     /// Since when.
     at: String,
     /// Why, for operators only.
@@ -50,7 +149,7 @@ pub(crate) struct BlockBody {
 
 /// A user in a list.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct UserListed {
+struct UserListed {
     /// The user's id.
     id: String,
     /// When the user was created.
@@ -67,7 +166,7 @@ pub(crate) struct UserListed {
 
 /// A page of users, in the order of their ids.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct UserList {
+struct UserList {
     /// The users.
     items: Vec<UserListed>,
     /// What to send as `after` for the next page. Only if there are more.
@@ -77,7 +176,7 @@ pub(crate) struct UserList {
 
 /// A user.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct UserBody {
+struct UserBody {
     /// The user's id.
     id: String,
     /// When the user was created.
@@ -102,7 +201,7 @@ pub(crate) struct UserBody {
 
 /// A blocked wallet of a user.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct BlockedWalletBody {
+struct BlockedWalletBody {
     /// The wallet, as CAIP-10.
     wallet: String,
     /// Since when.
@@ -114,7 +213,7 @@ pub(crate) struct BlockedWalletBody {
 
 /// A way in which a user is in a group.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct MembershipBody {
+struct MembershipBody {
     /// The group.
     name: String,
     /// `user`, or the wallet that brings it.
@@ -123,7 +222,7 @@ pub(crate) struct MembershipBody {
 
 /// A browser that remembers a sign-in.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct SessionBody {
+struct SessionBody {
     /// The session's id.
     id: String,
     /// What kind of browser it is.
@@ -140,7 +239,7 @@ pub(crate) struct SessionBody {
 
 /// What a user agreed to at a client.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct GrantBody {
+struct GrantBody {
     /// The client.
     client: String,
     /// The scopes.
@@ -153,7 +252,7 @@ pub(crate) struct GrantBody {
 
 /// A user or wallet is blocked now.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct BlockedNowBody {
+struct BlockedNowBody {
     /// The user's id, or the wallet as CAIP-10.
     who: String,
     /// Was there a block already? It keeps its time.
@@ -168,7 +267,7 @@ pub(crate) struct BlockedNowBody {
 
 /// A user or wallet is let in again.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct UnblockedBody {
+struct UnblockedBody {
     /// The user's id, or the wallet as CAIP-10.
     who: String,
     /// Was there a block?
@@ -179,7 +278,7 @@ pub(crate) struct UnblockedBody {
 
 /// A user was signed out.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct SignedOutBody {
+struct SignedOutBody {
     /// The user's id.
     id: String,
     /// `ended`, or `kept` if `keep_offline` asked for it.
@@ -194,37 +293,14 @@ pub(crate) struct SignedOutBody {
 
 /// A user was deleted.
 #[derive(Serialize, Apiv2Schema)]
-pub(crate) struct UserDeletedBody {
+struct UserDeletedBody {
     /// The user's id.
     id: String,
     /// The clients that are notified of it, in the background.
     clients_to_tell: Vec<String>,
 }
 
-/// A wallet in a list.
-#[derive(Serialize, Apiv2Schema)]
-pub(crate) struct WalletBody {
-    /// The wallet, as CAIP-10.
-    wallet: String,
-    /// The user it belongs to, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user: Option<String>,
-    /// The block that keeps it out, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    blocked: Option<BlockBody>,
-}
-
-/// A page of wallets.
-#[derive(Serialize, Apiv2Schema)]
-pub(crate) struct WalletList {
-    /// The wallets.
-    items: Vec<WalletBody>,
-    /// What to send as `after` for the next page. Only if there are more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
-}
-
-pub(super) async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
+async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
     let query = Query::of(&request, &["group", "blocked", "limit", "after"])?;
     let group = query.text("group").map(|group| {
         GroupName::parse(group).map_err(|rejected| Problem::invalid("group", rejected.to_string()))
@@ -244,7 +320,7 @@ pub(super) async fn list(state: Data<AdminState>, request: HttpRequest) -> Resul
     Ok(HttpResponse::Ok().json(UserList { items, next }))
 }
 
-pub(super) async fn show(
+async fn show(
     state: Data<AdminState>,
     request: HttpRequest,
     who: Path<String>,
@@ -255,7 +331,7 @@ pub(super) async fn show(
     Ok(HttpResponse::Ok().json(UserBody::of(read)))
 }
 
-pub(super) async fn block_user(
+async fn block_user(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -268,7 +344,7 @@ pub(super) async fn block_user(
     keep_out(&state, &caller, Subject::User(user), body.value).await
 }
 
-pub(super) async fn unblock_user(
+async fn unblock_user(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -280,7 +356,7 @@ pub(super) async fn unblock_user(
     let_in(&state, &caller, Subject::User(user)).await
 }
 
-pub(super) async fn sign_out(
+async fn sign_out(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -294,7 +370,7 @@ pub(super) async fn sign_out(
     answer(&state, make(&state, Operating::new(state.management_for(&caller)), act, false).await?)
 }
 
-pub(super) async fn delete(
+async fn delete(
     state: Data<AdminState>,
     caller: Caller,
     request: HttpRequest,
@@ -305,52 +381,6 @@ pub(super) async fn delete(
     let user = who::user(state.management_for(&caller), &who, &query).await?;
     let act = Act::DeleteUser { user: user.into() };
     answer(&state, make(&state, Operating::new(state.management_for(&caller)), act, false).await?)
-}
-
-pub(super) async fn wallets(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
-    let query = Query::of(&request, &["blocked", "limit", "after"])?;
-    let after = query.text("after").map(from_cursor::<3>).transpose()?;
-    let after = after.map(|[family, chain, address]| WalletAccount { family, chain, address });
-    let limit = query.limit()?;
-    let page = if query.is_true("blocked")? {
-        list_blocked_wallets(state.management(), after.as_ref(), limit).await?
-    } else {
-        list_wallets(state.management(), after.as_ref(), limit).await.map_err(|error| match error {
-            ListWalletsError::AfterUnknown => Problem::conflict(error.to_string()).about("after"),
-            ListWalletsError::Store(error) => error.into(),
-        })?
-    };
-    let next = page.wallets.last().filter(|_| page.more).map(|last| {
-        let WalletAccount { family, chain, address } = &last.account;
-        cursor(&[family, chain, address])
-    });
-    let items = page.wallets.into_iter().map(WalletBody::of).collect();
-    Ok(HttpResponse::Ok().json(WalletList { items, next }))
-}
-
-pub(super) async fn block_wallet(
-    state: Data<AdminState>,
-    caller: Caller,
-    request: HttpRequest,
-    who: Path<String>,
-    body: Json<BlockRequest>,
-) -> Result<HttpResponse, Problem> {
-    let query = Query::of(&request, &["kind"])?;
-    IfMatch::of(&request)?.refuse_tags()?;
-    let account = who::wallet(state.management_for(&caller), &who, &query).await?;
-    keep_out(&state, &caller, Subject::Wallet(account), body.value).await
-}
-
-pub(super) async fn unblock_wallet(
-    state: Data<AdminState>,
-    caller: Caller,
-    request: HttpRequest,
-    who: Path<String>,
-) -> Result<HttpResponse, Problem> {
-    let query = Query::of(&request, &["kind"])?;
-    IfMatch::of(&request)?.refuse_tags()?;
-    let account = who::wallet(state.management_for(&caller), &who, &query).await?;
-    let_in(&state, &caller, Subject::Wallet(account)).await
 }
 
 async fn keep_out(
@@ -467,16 +497,6 @@ impl UserBody {
             last_sign_in_at: listed.last_sign_in_at,
             wallets: listed.wallets,
             blocked: listed.blocked,
-        }
-    }
-}
-
-impl WalletBody {
-    fn of(listed: WalletListed) -> Self {
-        Self {
-            wallet: listed.account.caip10(),
-            user: listed.user.map(|user| user.to_string()),
-            blocked: listed.block.map(BlockBody::of),
         }
     }
 }

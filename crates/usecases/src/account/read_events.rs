@@ -203,6 +203,7 @@ impl Parsed {
 impl Happened {
     /// What an event means for the person, if it is for them. What is not known here could be the consequence
     /// of a block, so it is not.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "a new kind is for operators until it has words here")]
     fn of(event: &Event) -> Option<Self> {
         let parsed = Parsed::of(&event.details);
         let is_theirs = event.actor == Actor::Person;
@@ -232,36 +233,7 @@ impl Happened {
                 Some(_) | None => return None,
             },
             EventKind::UserSignedOut => Self::SignedOutByOperator,
-            EventKind::SessionEnded
-            | EventKind::AccountDeleted
-            | EventKind::ClientRegistered
-            | EventKind::ClientChanged
-            | EventKind::ClientDeleted
-            | EventKind::SecretRotated
-            | EventKind::UserBlocked
-            | EventKind::UserUnblocked
-            | EventKind::WalletBlocked
-            | EventKind::WalletUnblocked
-            | EventKind::GroupCreated
-            | EventKind::GroupChanged
-            | EventKind::GroupDeleted
-            | EventKind::GroupMemberAdded
-            | EventKind::GroupMemberRemoved
-            | EventKind::AccessChanged
-            | EventKind::ResourceCreated
-            | EventKind::ResourceChanged
-            | EventKind::ResourceDeleted
-            | EventKind::AdminKeyCreated
-            | EventKind::AdminKeyRevoked
-            | EventKind::ChangeProposed
-            | EventKind::ChangeWithdrawn
-            | EventKind::KeyAnnounced
-            | EventKind::KeyActivated
-            | EventKind::KeyWithdrawn
-            | EventKind::KeyRetired
-            | EventKind::HostNoted
-            | EventKind::Restored
-            | EventKind::Upgraded => return None,
+            _ => return None,
         })
     }
 }

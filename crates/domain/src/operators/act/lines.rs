@@ -1,11 +1,9 @@
-//! The lines of each change: written, and read back.
+//! The parts of a change's lines: each written, and read back.
 
 use std::collections::BTreeMap;
 
 use super::fields::{ActWriter, Reader, read_user, read_uuid, read_wallet, written_wallet};
-use super::{
-    Act, ActName, ActUnreadable, NamedClient, NamedSubject, NamedUser, OfflineAccess, ResourceWords, UsedBy,
-};
+use super::{ActUnreadable, NamedClient, NamedSubject, NamedUser, OfflineAccess, ResourceWords, UsedBy};
 use crate::admin_key::{AdminKeyName, AdminScopes};
 use crate::admission::{AccessRule, Release};
 use crate::client_change::FieldChange;
@@ -20,162 +18,18 @@ use crate::scope::ScopeName;
 use crate::signing_algorithm::SigningAlgorithm;
 use crate::subject::Subject;
 
-impl Act {
-    /// The change for programs, among the resources of its text.
-    pub fn lines(&self) -> Vec<String> {
-        let writer = ActWriter::new(self.name());
-        let written = match self {
-            Self::Block { who, reason } => writer.subject(who).reason(reason.as_deref()),
-            Self::Unblock { who } => writer.subject(who),
-            Self::SignOut { user, offline } => writer.user(user).offline(*offline),
-            Self::DeleteUser { user } => writer.user(user),
-            Self::CreateGroup { group, title } | Self::RetitleGroup { group, title } => {
-                writer.group(group).title(title.as_ref())
-            }
-            Self::DeleteGroup { group, used_by, needed_by } => {
-                let names: Vec<_> = needed_by.iter().map(ScopeName::as_str).collect();
-                writer.group(group).used_by(used_by).with_each(NEEDED_BY, &names)
-            }
-            Self::AddMember { group, member } | Self::RemoveMember { group, member } => {
-                writer.group(group).subject(member)
-            }
-            Self::RegisterClient { id, metadata, resources, fields } => {
-                let writer = writer.with_some("client", *id).metadata(metadata);
-                writer.resources(resources).fields(fields)
-            }
-            Self::ChangeClient { client, metadata, fields } => {
-                writer.client(client).metadata(metadata).fields(fields)
-            }
-            Self::DeleteClient { client } => writer.client(client),
-            Self::RotateSecret { client, keep_old } => writer.client(client).keep_old(*keep_old),
-            Self::OpenResources { client, resources } | Self::CloseResources { client, resources } => {
-                writer.client(client).resources(resources)
-            }
-            Self::SetAccess { client, rule, release } => {
-                writer.client(client).rule(rule.as_ref()).release(release.as_ref())
-            }
-            Self::CreateResource { resource } => writer.resource(resource),
-            Self::UpdateResource { resource, used_by } => writer.resource(resource).used_by(used_by),
-            Self::DeleteResource { uri, used_by } => writer.uri(uri).used_by(used_by),
-            Self::RotateKeys { at_once, algorithms } => writer.rotation(*at_once, algorithms),
-            Self::WithdrawKey { kid } => writer.kid(kid),
-            Self::CreateAdminKey { name, scopes, lives } => {
-                writer.key_name(name).admin_scopes(scopes).lives(*lives)
-            }
-            Self::RevokeAdminKey { name } => writer.key_name(name),
-            Self::WithdrawProposal { proposal } => writer.proposal(*proposal),
-        };
-        written.done()
-    }
-
-    /// Reads the lines of a change. Only the lines that [`Act::lines`] writes are those of a change.
-    pub fn from_lines<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Self, ActUnreadable> {
-        let lines: Vec<&str> = lines.into_iter().collect();
-        let change = read(Reader::new(lines.iter().copied())?)?;
-        if change.lines() == lines { Ok(change) } else { Err(ActUnreadable) }
-    }
-}
-
 /// The word for the rule of the setting `default_access`.
-const DEFAULT: &str = "default";
+pub(super) const DEFAULT: &str = "default";
 /// The word for the groups that a client's rule names.
-const OF_RULE: &str = "rule";
+pub(super) const OF_RULE: &str = "rule";
 /// Keys that sign at once.
-const NOW: &str = "now";
+pub(super) const NOW: &str = "now";
 /// Keys that sign when everyone knows them.
-const IN_A_DAY: &str = "in-a-day";
+pub(super) const IN_A_DAY: &str = "in-a-day";
 /// The name of the lines that name the scopes that need a group.
-const NEEDED_BY: &str = "needed-by";
+pub(super) const NEEDED_BY: &str = "needed-by";
 /// The name of the line that says what becomes of offline access.
-const OFFLINE: &str = "offline_access";
-
-fn read(mut reader: Reader<'_>) -> Result<Act, ActUnreadable> {
-    let fields = &mut reader;
-    let name = ActName::parse(fields.change).ok_or(ActUnreadable)?;
-    let act = match name {
-        ActName::BlockUser | ActName::BlockWallet => {
-            Act::Block { who: read_whom(fields)?, reason: fields.maybe("reason") }
-        }
-        ActName::UnblockUser | ActName::UnblockWallet => Act::Unblock { who: read_whom(fields)? },
-        ActName::SignOut => Act::SignOut {
-            user: read_named_user(fields)?,
-            offline: fields.maybe_parse(OFFLINE, OfflineAccess::parse)?,
-        },
-        ActName::DeleteUser => Act::DeleteUser { user: read_named_user(fields)? },
-        ActName::CreateGroup => Act::CreateGroup { group: read_group(fields)?, title: read_title(fields)? },
-        ActName::RetitleGroup => Act::RetitleGroup { group: read_group(fields)?, title: read_title(fields)? },
-        ActName::DeleteGroup => Act::DeleteGroup {
-            group: read_group(fields)?,
-            used_by: read_use(fields)?,
-            needed_by: all(fields.each(NEEDED_BY), |name| ScopeName::parse(name).ok())?,
-        },
-        ActName::AddMember => Act::AddMember { group: read_group(fields)?, member: read_whom(fields)? },
-        ActName::RemoveMember => Act::RemoveMember { group: read_group(fields)?, member: read_whom(fields)? },
-        ActName::RegisterClient => Act::RegisterClient {
-            id: fields.maybe_parse("client", |text| read_uuid(text, ClientId::from_uuid))?,
-            metadata: Box::new(read_metadata(fields)?),
-            resources: fields.each("resource"),
-            fields: read_fields(fields)?,
-        },
-        ActName::ChangeClient => Act::ChangeClient {
-            client: read_client(fields)?,
-            metadata: Box::new(read_metadata(fields)?),
-            fields: read_fields(fields)?,
-        },
-        ActName::DeleteClient => Act::DeleteClient { client: read_client(fields)? },
-        ActName::RotateSecret => Act::RotateSecret {
-            client: read_client(fields)?,
-            keep_old: fields.parse("keep-old", |text| whole(text).and_then(KeepOld::seconds))?,
-        },
-        ActName::OpenResources => {
-            Act::OpenResources { client: read_client(fields)?, resources: fields.each("resource") }
-        }
-        ActName::CloseResources => {
-            Act::CloseResources { client: read_client(fields)?, resources: fields.each("resource") }
-        }
-        ActName::SetAccess => Act::SetAccess {
-            client: read_client(fields)?,
-            rule: fields.parse("rule", |text| match text {
-                DEFAULT => Some(None),
-                rule => AccessRule::parse(rule).ok().map(Some),
-            })?,
-            release: fields.maybe_parse("release", |text| match text {
-                OF_RULE => Some(Release::OfRule),
-                // The same letters as a group of that name would have.
-                release => Release::parse(release.strip_prefix("groups:").unwrap_or(release)).ok(),
-            })?,
-        },
-        ActName::CreateResource => Act::CreateResource { resource: read_resource(fields)? },
-        ActName::UpdateResource => {
-            Act::UpdateResource { resource: read_resource(fields)?, used_by: read_use(fields)? }
-        }
-        ActName::DeleteResource => {
-            Act::DeleteResource { uri: fields.take("resource")?, used_by: read_use(fields)? }
-        }
-        ActName::RotateKeys => Act::RotateKeys {
-            at_once: fields.parse("when", |text| match text {
-                NOW => Some(true),
-                IN_A_DAY => Some(false),
-                _ => None,
-            })?,
-            algorithms: all(fields.each("algorithm"), SigningAlgorithm::parse)?,
-        },
-        ActName::WithdrawKey => Act::WithdrawKey { kid: fields.take("key")? },
-        ActName::CreateAdminKey => Act::CreateAdminKey {
-            name: fields.parse("name", |text| AdminKeyName::parse(text).ok())?,
-            scopes: AdminScopes::from_stored(&fields.each("scope").join(" ")).map_err(|_| ActUnreadable)?,
-            lives: fields.maybe_parse("lives", whole)?,
-        },
-        ActName::RevokeAdminKey => {
-            Act::RevokeAdminKey { name: fields.parse("name", |text| AdminKeyName::parse(text).ok())? }
-        }
-        ActName::WithdrawProposal => {
-            Act::WithdrawProposal { proposal: fields.parse("proposal", GrantId::parse)? }
-        }
-    };
-    reader.done()?;
-    Ok(act)
-}
+pub(super) const OFFLINE: &str = "offline_access";
 
 /// What operators say of acts, and what is looked up, each as lines of its own.
 impl ActWriter {
@@ -338,20 +192,20 @@ impl ActWriter {
         self.with("proposal", proposal)
     }
 
-    fn resource(self, resource: &ResourceWords) -> Self {
+    pub(super) fn resource(self, resource: &ResourceWords) -> Self {
         let ResourceWords { uri, name, open_to, scopes } = resource;
         self.uri(uri).resource_name(name.as_ref()).open_to(*open_to).scopes(scopes)
     }
 
     /// Nothing if they are not known, as in the texts of releases that did not say it.
-    fn fields(self, fields: &[FieldChange]) -> Self {
+    pub(super) fn fields(self, fields: &[FieldChange]) -> Self {
         fields.iter().fold(self, |writer, FieldChange { field, gone, new }| {
             writer.with("field", field).with_each("gone", gone).with_each("new", new)
         })
     }
 
     /// Nothing if no one uses it, as in the texts of releases that did not say it.
-    fn used_by(self, used_by: &UsedBy) -> Self {
+    pub(super) fn used_by(self, used_by: &UsedBy) -> Self {
         match used_by.clients {
             0 => self,
             clients => self.with("used-by", clients).with_each("used-by-name", &used_by.names),
@@ -359,36 +213,36 @@ impl ActWriter {
     }
 }
 
-fn read_whom(fields: &mut Reader<'_>) -> Result<NamedSubject, ActUnreadable> {
+pub(super) fn read_whom(fields: &mut Reader<'_>) -> Result<NamedSubject, ActUnreadable> {
     Ok(match fields.maybe("who") {
         Some(wallet) => Subject::Wallet(read_wallet(&wallet).ok_or(ActUnreadable)?),
         None => Subject::User(read_named_user(fields)?),
     })
 }
 
-fn read_named_user(fields: &mut Reader<'_>) -> Result<NamedUser, ActUnreadable> {
+pub(super) fn read_named_user(fields: &mut Reader<'_>) -> Result<NamedUser, ActUnreadable> {
     Ok(NamedUser {
         id: fields.parse("user", read_user)?,
         wallet: fields.maybe_parse("known-by", read_wallet)?,
     })
 }
 
-fn read_client(fields: &mut Reader<'_>) -> Result<NamedClient, ActUnreadable> {
+pub(super) fn read_client(fields: &mut Reader<'_>) -> Result<NamedClient, ActUnreadable> {
     Ok(NamedClient {
         id: fields.parse("client", |text| read_uuid(text, ClientId::from_uuid))?,
         name: fields.maybe("known-as"),
     })
 }
 
-fn read_group(fields: &mut Reader<'_>) -> Result<GroupName, ActUnreadable> {
+pub(super) fn read_group(fields: &mut Reader<'_>) -> Result<GroupName, ActUnreadable> {
     fields.parse("group", |text| GroupName::parse(text).ok())
 }
 
-fn read_title(fields: &mut Reader<'_>) -> Result<Option<GroupTitle>, ActUnreadable> {
+pub(super) fn read_title(fields: &mut Reader<'_>) -> Result<Option<GroupTitle>, ActUnreadable> {
     fields.maybe_parse("title", |text| GroupTitle::parse(text).ok())
 }
 
-fn read_metadata(fields: &mut Reader<'_>) -> Result<RequestedMetadata, ActUnreadable> {
+pub(super) fn read_metadata(fields: &mut Reader<'_>) -> Result<RequestedMetadata, ActUnreadable> {
     let mut metadata = RequestedMetadata::default();
     for field in ClientField::ALL {
         match metadata.slot(*field) {
@@ -401,7 +255,7 @@ fn read_metadata(fields: &mut Reader<'_>) -> Result<RequestedMetadata, ActUnread
     Ok(metadata)
 }
 
-fn read_fields(fields: &mut Reader<'_>) -> Result<Vec<FieldChange>, ActUnreadable> {
+pub(super) fn read_fields(fields: &mut Reader<'_>) -> Result<Vec<FieldChange>, ActUnreadable> {
     let mut read = Vec::new();
     while let Some(field) = fields.maybe_parse("field", ClientField::parse)? {
         read.push(FieldChange { field, gone: fields.each("gone"), new: fields.each("new") });
@@ -409,7 +263,7 @@ fn read_fields(fields: &mut Reader<'_>) -> Result<Vec<FieldChange>, ActUnreadabl
     Ok(read)
 }
 
-fn read_resource(fields: &mut Reader<'_>) -> Result<ResourceWords, ActUnreadable> {
+pub(super) fn read_resource(fields: &mut Reader<'_>) -> Result<ResourceWords, ActUnreadable> {
     let uri = fields.take("resource")?;
     let name = fields.maybe_parse("name", |text| ResourceName::parse(text).ok())?;
     let open_to = fields.parse("open-to", OpenTo::parse)?;
@@ -428,13 +282,13 @@ fn read_resource(fields: &mut Reader<'_>) -> Result<ResourceWords, ActUnreadable
     Ok(ResourceWords { uri, name, open_to, scopes })
 }
 
-fn read_use(fields: &mut Reader<'_>) -> Result<UsedBy, ActUnreadable> {
+pub(super) fn read_use(fields: &mut Reader<'_>) -> Result<UsedBy, ActUnreadable> {
     match fields.maybe_parse("used-by", whole)? {
         Some(clients) => Ok(UsedBy { clients, names: fields.each("used-by-name") }),
         None => Ok(UsedBy::default()),
     }
 }
 
-fn all<T>(texts: Vec<String>, parse: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, ActUnreadable> {
+pub(super) fn all<T>(texts: Vec<String>, parse: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, ActUnreadable> {
     texts.iter().map(|text| parse(text).ok_or(ActUnreadable)).collect()
 }

@@ -14,7 +14,7 @@ pub fn add_signing_key<D: Database>(db: &mut D, command: &AddSigningKey) -> Resu
     let AddSigningKey { key, unless_after, event } = command;
     db.all_or_nothing(|db| {
         if D::HAS_SEVERAL_WRITERS {
-            WaitForTurn { algorithm: &key.algorithm }.run(db)?;
+            WaitForKeyTurn { algorithm: &key.algorithm }.run(db)?;
         }
         let insert = InsertKey {
             kid: &key.kid,
@@ -30,7 +30,7 @@ pub fn add_signing_key<D: Database>(db: &mut D, command: &AddSigningKey) -> Resu
             record(db, event.as_deref())?;
             return Ok(KeyAdded::Stored);
         }
-        let is_there = IsThere { kid: &key.kid }.one(db)?;
+        let is_there = IsKeyThere { kid: &key.kid }.one(db)?;
         Ok(if is_there { KeyAdded::Stored } else { KeyAdded::NotNeeded })
     })
 }
@@ -46,14 +46,14 @@ pub fn remove_signing_key(db: &mut impl Database, command: &RemoveSigningKey) ->
 
 /// All keys, the oldest first.
 pub fn signing_keys(db: &mut impl Database) -> Result<Vec<SealedKey>, SqlError> {
-    let rows: Vec<SigningKeyRow> = ListKeys {}.all(db)?;
+    let rows: Vec<SigningKeyRow> = ListSigningKeys {}.all(db)?;
     rows.into_iter().map(SealedKey::try_from).collect()
 }
 
 statement! {
     /// Waits until no one else adds a key of this algorithm: a row that does not exist yet cannot be locked.
     /// One writer has its turn. The first number spells "keys", so that no other lock is the same.
-    pub WaitForTurn<'a> { algorithm: &'a str as Text },
+    pub WaitForKeyTurn<'a> { algorithm: &'a str as Text },
     sqlite = "SELECT :algorithm",
     postgres = "SELECT pg_advisory_xact_lock(1801812339, hashtext(:algorithm))"
 }
@@ -83,7 +83,7 @@ statement! {
 }
 
 statement! {
-    pub IsThere<'a> { kid: &'a str as Text } -> Bool = "SELECT EXISTS (SELECT 1 FROM signing_keys WHERE kid = :kid)"
+    pub IsKeyThere<'a> { kid: &'a str as Text } -> Bool = "SELECT EXISTS (SELECT 1 FROM signing_keys WHERE kid = :kid)"
 }
 
 statement! {
@@ -91,7 +91,7 @@ statement! {
 }
 
 statement! {
-    pub ListKeys {} -> SigningKeySql = "\
+    pub ListSigningKeys {} -> SigningKeySql = "\
         SELECT kid, algorithm, sealed, created_at, active_from, withdrawn_at FROM signing_keys \
         ORDER BY created_at, kid"
 }

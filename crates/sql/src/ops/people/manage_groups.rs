@@ -27,7 +27,7 @@ pub fn create_group(db: &mut impl Database, command: &CreateGroup) -> Result<Gro
 /// Is it this command's group that has the name, with its time?
 pub fn is_created(db: &mut impl Database, command: &CreateGroup) -> Result<bool, SqlError> {
     let (name, created_at) = (command.group.name.as_str(), At(command.group.created_at));
-    IsThere { name, created_at }.one(db)
+    IsGroupThere { name, created_at }.one(db)
 }
 
 /// Returns whether the group exists. The title that it has already changes nothing.
@@ -67,7 +67,7 @@ statement! {
 }
 
 statement! {
-    pub IsThere<'a> { name: &'a str as Text, created_at: At as Moment } -> Bool = "\
+    pub IsGroupThere<'a> { name: &'a str as Text, created_at: At as Moment } -> Bool = "\
         SELECT EXISTS (SELECT 1 FROM user_groups WHERE name = :name AND created_at = :created_at)"
 }
 

@@ -1,0 +1,281 @@
+//! What is signed for each change: its lines for programs, written and read back, and its words for the operator. Texts
+//! that were signed are verified years later, so none of this changes.
+
+use super::fields::{ActWriter, Reader, plain, quoted, read_uuid};
+use super::lines::{
+    DEFAULT, IN_A_DAY, NEEDED_BY, NOW, OF_RULE, OFFLINE, all, read_client, read_fields, read_group,
+    read_metadata, read_named_user, read_resource, read_title, read_use, read_whom,
+};
+use super::words::{Side, application, called, named, of_field, of_metadata, resource_words, uris, use_of};
+use super::{Act, ActName, ActUnreadable, OfflineAccess};
+use crate::admin_key::{AdminKeyName, AdminScopes};
+use crate::admission::{AccessRule, Release};
+use crate::client_secrets::KeepOld;
+use crate::id::{ClientId, GrantId};
+use crate::number::whole;
+use crate::scope::ScopeName;
+use crate::signing_algorithm::SigningAlgorithm;
+
+impl Act {
+    /// The change for programs, among the resources of its text.
+    pub fn lines(&self) -> Vec<String> {
+        let writer = ActWriter::new(self.name());
+        let written = match self {
+            Self::Block { who, reason } => writer.subject(who).reason(reason.as_deref()),
+            Self::Unblock { who } => writer.subject(who),
+            Self::SignOut { user, offline } => writer.user(user).offline(*offline),
+            Self::DeleteUser { user } => writer.user(user),
+            Self::CreateGroup { group, title } | Self::RetitleGroup { group, title } => {
+                writer.group(group).title(title.as_ref())
+            }
+            Self::DeleteGroup { group, used_by, needed_by } => {
+                let names: Vec<_> = needed_by.iter().map(ScopeName::as_str).collect();
+                writer.group(group).used_by(used_by).with_each(NEEDED_BY, &names)
+            }
+            Self::AddMember { group, member } | Self::RemoveMember { group, member } => {
+                writer.group(group).subject(member)
+            }
+            Self::RegisterClient { id, metadata, resources, fields } => {
+                let writer = writer.with_some("client", *id).metadata(metadata);
+                writer.resources(resources).fields(fields)
+            }
+            Self::ChangeClient { client, metadata, fields } => {
+                writer.client(client).metadata(metadata).fields(fields)
+            }
+            Self::DeleteClient { client } => writer.client(client),
+            Self::RotateSecret { client, keep_old } => writer.client(client).keep_old(*keep_old),
+            Self::OpenResources { client, resources } | Self::CloseResources { client, resources } => {
+                writer.client(client).resources(resources)
+            }
+            Self::SetAccess { client, rule, release } => {
+                writer.client(client).rule(rule.as_ref()).release(release.as_ref())
+            }
+            Self::CreateResource { resource } => writer.resource(resource),
+            Self::UpdateResource { resource, used_by } => writer.resource(resource).used_by(used_by),
+            Self::DeleteResource { uri, used_by } => writer.uri(uri).used_by(used_by),
+            Self::RotateKeys { at_once, algorithms } => writer.rotation(*at_once, algorithms),
+            Self::WithdrawKey { kid } => writer.kid(kid),
+            Self::CreateAdminKey { name, scopes, lives } => {
+                writer.key_name(name).admin_scopes(scopes).lives(*lives)
+            }
+            Self::RevokeAdminKey { name } => writer.key_name(name),
+            Self::WithdrawProposal { proposal } => writer.proposal(*proposal),
+        };
+        written.done()
+    }
+
+    /// Reads the lines of a change. Only the lines that [`Act::lines`] writes are those of a change.
+    pub fn from_lines<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Self, ActUnreadable> {
+        let lines: Vec<&str> = lines.into_iter().collect();
+        let change = read(Reader::new(lines.iter().copied())?)?;
+        if change.lines() == lines { Ok(change) } else { Err(ActUnreadable) }
+    }
+
+    /// What the operator agrees to, as sentences, in the characters of a statement (ERC-4361). What people
+    /// wrote is in quotes.
+    pub fn statement(&self) -> String {
+        match self {
+            Self::Block { who, reason } => match reason {
+                Some(reason) => format!("Keep {} out. Reason: {}.", called(who), quoted(reason)),
+                None => format!("Keep {} out.", called(who)),
+            },
+            Self::Unblock { who } => format!("Let {} in again.", called(who)),
+            Self::SignOut { user, offline } => {
+                let offline = match offline {
+                    None => "",
+                    Some(OfflineAccess::Ended) => " Offline access ends too.",
+                    Some(OfflineAccess::Kept) => " Offline access is kept.",
+                };
+                format!("Sign {} out everywhere.{offline}", named(user))
+            }
+            Self::DeleteUser { user } => format!("Delete {} with everything that is theirs.", named(user)),
+            Self::CreateGroup { group, title: None } => format!("Create the group {group}."),
+            Self::CreateGroup { group, title: Some(title) } => {
+                format!("Create the group {group} with the title {}.", quoted(title.as_str()))
+            }
+            Self::RetitleGroup { group, title: None } => {
+                format!("Take its title away from the group {group}.")
+            }
+            Self::RetitleGroup { group, title: Some(title) } => {
+                format!("Give the group {group} the title {}.", quoted(title.as_str()))
+            }
+            Self::DeleteGroup { group, used_by, needed_by } => {
+                let used_by = use_of("It is", used_by);
+                let scopes: Vec<_> = needed_by.iter().map(|scope| plain(scope.as_str())).collect();
+                let needed_by = if scopes.is_empty() {
+                    String::new()
+                } else {
+                    format!(" No one gets the scopes that need it: {}.", scopes.join(", "))
+                };
+                format!("Delete the group {group}. It no longer admits anyone.{used_by}{needed_by}")
+            }
+            Self::AddMember { group, member } => format!("Put {} into the group {group}.", called(member)),
+            Self::RemoveMember { group, member } => {
+                format!("Take {} out of the group {group}.", called(member))
+            }
+            Self::RegisterClient { id, metadata, resources, fields } => {
+                let id = id.map(|id| format!(" with the ID {id}")).unwrap_or_default();
+                let opened = uris(" These resources are open to it:", resources);
+                let said = match fields.as_slice() {
+                    [] => of_metadata(metadata),
+                    fields => fields.iter().map(|field| of_field(field, Side::Registered)).collect(),
+                };
+                format!("Register a client{id}.{said}{opened}")
+            }
+            Self::ChangeClient { client, metadata, fields } => match fields.as_slice() {
+                [] => {
+                    let client = application(client);
+                    format!("Replace what the client {client} registered.{}", of_metadata(metadata))
+                }
+                fields => {
+                    let said: String = fields.iter().map(|field| of_field(field, Side::Changed)).collect();
+                    format!("Change what the client {} registered.{said}", application(client))
+                }
+            },
+            Self::DeleteClient { client } => {
+                format!("Delete the client {} with all its tokens.", application(client))
+            }
+            Self::RotateSecret { client, keep_old } => {
+                let old = match keep_old.as_seconds() {
+                    0 => "The old one ends at once.".to_owned(),
+                    seconds => format!("The old one works for {seconds} more seconds."),
+                };
+                format!("Give the client {} a new secret. {old}", application(client))
+            }
+            Self::OpenResources { client, resources } => {
+                format!("Open resources to the client {}:{}", application(client), uris("", resources))
+            }
+            Self::CloseResources { client, resources } => {
+                format!("Close resources to the client {}:{}", application(client), uris("", resources))
+            }
+            Self::SetAccess { client, rule, release } => {
+                let rule = match rule {
+                    Some(rule) => rule.to_string(),
+                    None => "whomever the setting default_access lets in".to_owned(),
+                };
+                let released = match release {
+                    None => String::new(),
+                    Some(Release::OfRule) => " It gets the groups of its rule.".to_owned(),
+                    Some(Release::All) => " It gets all groups of a person.".to_owned(),
+                    Some(groups @ Release::Groups(_)) => format!(" It gets these groups: {groups}."),
+                };
+                format!("Let the client {} admit {rule}.{released}", application(client))
+            }
+            Self::CreateResource { resource } => format!("Declare the resource {}", resource_words(resource)),
+            Self::UpdateResource { resource, used_by } => {
+                let used_by = use_of("What it loses is", used_by);
+                format!("From now on, declare the resource {}{used_by}", resource_words(resource))
+            }
+            Self::DeleteResource { uri, used_by } => {
+                format!("Delete the resource {} with its scopes.{}", plain(uri), use_of("It is", used_by))
+            }
+            Self::RotateKeys { at_once, algorithms } => {
+                let names: Vec<_> = algorithms.iter().map(|algorithm| algorithm.name()).collect();
+                let when = if *at_once {
+                    "They sign at once, and the old ones are withdrawn"
+                } else {
+                    "They sign when everyone can know them"
+                };
+                format!("Make new signing keys for {}. {when}.", names.join(", "))
+            }
+            Self::WithdrawKey { kid } => {
+                format!("Withdraw the signing key {} for good. What it signed becomes invalid.", quoted(kid))
+            }
+            Self::CreateAdminKey { name, scopes, lives } => {
+                let lives =
+                    lives.map(|seconds| format!(" It ends in {seconds} seconds.")).unwrap_or_default();
+                format!("Create the admin key {name} with the scopes {scopes}.{lives}")
+            }
+            Self::RevokeAdminKey { name } => format!("Revoke the admin key {name}."),
+            Self::WithdrawProposal { proposal } => format!("Take back the proposal {proposal}."),
+        }
+    }
+}
+
+fn read(mut reader: Reader<'_>) -> Result<Act, ActUnreadable> {
+    let fields = &mut reader;
+    let name = ActName::parse(fields.change).ok_or(ActUnreadable)?;
+    let act = match name {
+        ActName::BlockUser | ActName::BlockWallet => {
+            Act::Block { who: read_whom(fields)?, reason: fields.maybe("reason") }
+        }
+        ActName::UnblockUser | ActName::UnblockWallet => Act::Unblock { who: read_whom(fields)? },
+        ActName::SignOut => Act::SignOut {
+            user: read_named_user(fields)?,
+            offline: fields.maybe_parse(OFFLINE, OfflineAccess::parse)?,
+        },
+        ActName::DeleteUser => Act::DeleteUser { user: read_named_user(fields)? },
+        ActName::CreateGroup => Act::CreateGroup { group: read_group(fields)?, title: read_title(fields)? },
+        ActName::RetitleGroup => Act::RetitleGroup { group: read_group(fields)?, title: read_title(fields)? },
+        ActName::DeleteGroup => Act::DeleteGroup {
+            group: read_group(fields)?,
+            used_by: read_use(fields)?,
+            needed_by: all(fields.each(NEEDED_BY), |name| ScopeName::parse(name).ok())?,
+        },
+        ActName::AddMember => Act::AddMember { group: read_group(fields)?, member: read_whom(fields)? },
+        ActName::RemoveMember => Act::RemoveMember { group: read_group(fields)?, member: read_whom(fields)? },
+        ActName::RegisterClient => Act::RegisterClient {
+            id: fields.maybe_parse("client", |text| read_uuid(text, ClientId::from_uuid))?,
+            metadata: Box::new(read_metadata(fields)?),
+            resources: fields.each("resource"),
+            fields: read_fields(fields)?,
+        },
+        ActName::ChangeClient => Act::ChangeClient {
+            client: read_client(fields)?,
+            metadata: Box::new(read_metadata(fields)?),
+            fields: read_fields(fields)?,
+        },
+        ActName::DeleteClient => Act::DeleteClient { client: read_client(fields)? },
+        ActName::RotateSecret => Act::RotateSecret {
+            client: read_client(fields)?,
+            keep_old: fields.parse("keep-old", |text| whole(text).and_then(KeepOld::seconds))?,
+        },
+        ActName::OpenResources => {
+            Act::OpenResources { client: read_client(fields)?, resources: fields.each("resource") }
+        }
+        ActName::CloseResources => {
+            Act::CloseResources { client: read_client(fields)?, resources: fields.each("resource") }
+        }
+        ActName::SetAccess => Act::SetAccess {
+            client: read_client(fields)?,
+            rule: fields.parse("rule", |text| match text {
+                DEFAULT => Some(None),
+                rule => AccessRule::parse(rule).ok().map(Some),
+            })?,
+            release: fields.maybe_parse("release", |text| match text {
+                OF_RULE => Some(Release::OfRule),
+                // The same letters as a group of that name would have.
+                release => Release::parse(release.strip_prefix("groups:").unwrap_or(release)).ok(),
+            })?,
+        },
+        ActName::CreateResource => Act::CreateResource { resource: read_resource(fields)? },
+        ActName::UpdateResource => {
+            Act::UpdateResource { resource: read_resource(fields)?, used_by: read_use(fields)? }
+        }
+        ActName::DeleteResource => {
+            Act::DeleteResource { uri: fields.take("resource")?, used_by: read_use(fields)? }
+        }
+        ActName::RotateKeys => Act::RotateKeys {
+            at_once: fields.parse("when", |text| match text {
+                NOW => Some(true),
+                IN_A_DAY => Some(false),
+                _ => None,
+            })?,
+            algorithms: all(fields.each("algorithm"), SigningAlgorithm::parse)?,
+        },
+        ActName::WithdrawKey => Act::WithdrawKey { kid: fields.take("key")? },
+        ActName::CreateAdminKey => Act::CreateAdminKey {
+            name: fields.parse("name", |text| AdminKeyName::parse(text).ok())?,
+            scopes: AdminScopes::from_stored(&fields.each("scope").join(" ")).map_err(|_| ActUnreadable)?,
+            lives: fields.maybe_parse("lives", whole)?,
+        },
+        ActName::RevokeAdminKey => {
+            Act::RevokeAdminKey { name: fields.parse("name", |text| AdminKeyName::parse(text).ok())? }
+        }
+        ActName::WithdrawProposal => {
+            Act::WithdrawProposal { proposal: fields.parse("proposal", GrantId::parse)? }
+        }
+    };
+    reader.done()?;
+    Ok(act)
+}
