@@ -70,15 +70,15 @@ setup: setup-build setup-test ## Install what building and testing need (the oth
 
 .PHONY: run
 run: setup-build ## Build and start the server, with its data in ./data (PORT=8080)
-	@$(say) "Building the release (the first time takes several minutes)"
-	cargo build --release --locked -p countersign-app
+	@$(say) "Building for a trial (about five minutes on two processors the first time, seconds afterwards)"
+	cargo build --profile trial --locked -p countersign-app
 	if (exec 3<>/dev/tcp/127.0.0.1/$(PORT)) 2>/dev/null; then
 		echo "Port $(PORT) is in use. Choose another one: make run PORT=8090"
 		exit 1
 	fi
 	mkdir -p data
 	export COUNTERSIGN_BIND=127.0.0.1:$(PORT) COUNTERSIGN_PUBLIC_URL=$(BASE) COUNTERSIGN_DATABASE_URL=sqlite://data/countersign.db
-	target/release/countersign serve & server=$$!
+	target/trial/countersign serve & server=$$!
 	# Ctrl-C reaches the server too; it ends in peace by one signal, and at once by two.
 	trap 'wait $$server; exit 0' INT
 	trap 'kill -TERM $$server; wait $$server; exit 0' TERM

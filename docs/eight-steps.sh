@@ -2,11 +2,11 @@
 # The eight steps of a sign-in, with curl and jq. Only the signature needs a wallet, so the script creates a throw-away one.
 #
 #   BASE         the server                 (http://localhost:8080)
-#   COUNTERSIGN  the binary with the wallet (./target/release/countersign)
+#   COUNTERSIGN  the binary with the wallet (./target/trial/countersign)
 set -euo pipefail
 
 BASE=${BASE:-http://localhost:8080}
-COUNTERSIGN=${COUNTERSIGN:-./target/release/countersign}
+COUNTERSIGN=${COUNTERSIGN:-./target/trial/countersign}
 REDIRECT_URI=http://127.0.0.1:9999/callback
 STATE=$RANDOM$RANDOM
 

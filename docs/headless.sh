@@ -2,11 +2,11 @@
 # A program signs in with a wallet but without a browser, using curl and jq. See docs/headless.md.
 #
 #   BASE         the server                 (http://localhost:8080)
-#   COUNTERSIGN  the binary with the wallet (./target/release/countersign)
+#   COUNTERSIGN  the binary with the wallet (./target/trial/countersign)
 set -euo pipefail
 
 BASE=${BASE:-http://localhost:8080}
-COUNTERSIGN=${COUNTERSIGN:-./target/release/countersign}
+COUNTERSIGN=${COUNTERSIGN:-./target/trial/countersign}
 WALLET_SIGNATURE=urn:countersign:params:oauth:grant-type:wallet-signature
 
 workspace=$(mktemp -d)
