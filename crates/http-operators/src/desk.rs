@@ -9,6 +9,7 @@
 mod access;
 mod admin_keys;
 mod admit;
+mod asking;
 mod changes;
 mod chart;
 mod clients;
@@ -23,6 +24,7 @@ mod people;
 mod proposals;
 mod query;
 mod resources;
+mod scope_lines;
 mod search;
 mod sent;
 mod show;

@@ -1,7 +1,7 @@
 //! `/admin/admin-keys`: the keys of the admin interface.
 
 use actix_web::HttpResponse;
-use countersign_domain::act::ActName;
+use countersign_domain::act::{ActField, ActName};
 use countersign_domain::admin_key::AdminKey;
 use countersign_http_actix::error::ApiError;
 use countersign_http_actix::page::moment::Moment;
@@ -36,17 +36,17 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
     let keys = list_admin_keys(visit.management()).await.map_err(unavailable)?;
     let page = AdminKeys {
         keys: keys.iter().enumerate().map(|(number, key)| KeyRow::of(&visit, number, key)).collect(),
-        forms: vec![visit.make_form(ActName::CreateAdminKey, &Sent::default(), &[])],
+        forms: vec![visit.make_form(ActName::CreateAdminKey, &Sent::default())],
     };
     visit.page(DeskPage::AdminKeys, Here::AdminKeys, &page)
 }
 
 impl KeyRow {
     fn of(visit: &Visit, number: usize, key: &AdminKey) -> Self {
-        let known = Sent::of([("key_name", key.name.to_string())]);
+        let known = Sent::default().with(ActField::KeyName, [&key.name]);
         let form = match key.revoked_at {
             Some(_) => None,
-            None => Some(visit.make_form(ActName::RevokeAdminKey, &known, &[])),
+            None => Some(visit.make_form(ActName::RevokeAdminKey, &known)),
         };
         Self {
             name: key.name.to_string(),

@@ -56,10 +56,15 @@ impl Visit {
         self.state.context.management_for(&SERVER)
     }
 
-    /// The form of an act.
-    pub(super) fn make_form(&self, name: ActName, sent: &Sent, known: &[&str]) -> Form {
+    /// The form of an act, on a page that knows this.
+    pub(super) fn make_form(&self, name: ActName, known: &Sent) -> Form {
+        self.desk_forms().form(name, known)
+    }
+
+    /// What makes the forms of acts.
+    pub(super) fn desk_forms(&self) -> Forms<'_> {
         let policy = self.state.context.policy.desk.as_ref();
-        Forms { applications: &*self.settings.applications, policy }.form(name, sent, known)
+        Forms { applications: &*self.settings.applications, policy }
     }
 
     /// The forms of this browser.

@@ -37,6 +37,8 @@ use countersign_usecases::act_refused::{ActRefused, Front};
 use serde::Serialize;
 
 use super::admit::Visit;
+use super::asking::{APPLICATION, APPLICATION_URL};
+use super::field::Input;
 use super::forms::{Form, key_of};
 use super::mail;
 use super::query::segment;
@@ -46,7 +48,7 @@ use super::view::{WalletView, unavailable, wallet_path};
 
 /// The fields of a form that come back with the signature: they say which settings are shown with a new client, and
 /// change nothing.
-const KEPT: [&str; 2] = ["application", "application_url"];
+const KEPT: [Input; 2] = [APPLICATION, APPLICATION_URL];
 
 /// Why a change is not made, as the pages say it.
 #[derive(Debug)]
@@ -264,7 +266,7 @@ fn sign_page(
     let is_second = pending.proposal.is_some();
     let may_choose = !again.path.is_empty();
     let others = visit.operator.wallets.iter().filter(|wallet| may_choose && **wallet != shown.signer);
-    let kept = |name: &'static str| again.sent.one(name).map(|value| Pair { name, value });
+    let kept = |Input { name, .. }| again.sent.one(name).map(|value| Pair { name, value });
     let page = SignPage {
         key: key_of(shown.change.name()),
         words: shown.change.statement(),
@@ -295,7 +297,7 @@ fn sign_page(
 /// Shows the form once more, with what was typed and why it was refused.
 fn ask_again(visit: &Visit, sent: &Sent, refusal: Refusal) -> Result<HttpResponse, ApiError> {
     let name = sent.name();
-    let form = name.map(|name| visit.make_form(name, sent, &[]).opened());
+    let form = name.map(|name| visit.desk_forms().form_again(name, sent));
     let (here, back) = page_of(sent);
     refuse(visit, refusal, here, RefusedPage { key: name.map(key_of), form, back })
 }

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
-use countersign_domain::act::ActName;
+use countersign_domain::act::{ActField, ActName};
 use countersign_domain::admission::Release;
 use countersign_domain::client::{Client, ClientAuthentication};
 use countersign_domain::client_field::ClientField;
@@ -92,7 +92,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
     let page = Clients {
         clients: listed.clients.iter().map(ClientRow::of).collect(),
         pager: query.pager(next),
-        forms: vec![visit.make_form(ActName::RegisterClient, &Sent::default(), &[])],
+        forms: vec![visit.make_form(ActName::RegisterClient, &Sent::default())],
     };
     visit.page(DeskPage::Clients, Here::Clients, &page)
 }
@@ -107,8 +107,8 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
         ClientAuthentication::Keys | ClientAuthentication::Public => Vec::new(),
     };
     let resources = client.resources.iter().enumerate().map(|(number, uri)| {
-        let known = Sent::of([("client", id.to_string()), ("resources", uri.clone())]);
-        let form = visit.make_form(ActName::CloseResources, &known, &["resources"]);
+        let known = Sent::default().with(ActField::Client, [id]).with(ActField::Resources, [uri]);
+        let form = visit.make_form(ActName::CloseResources, &known);
         ResourceRow { uri: uri.clone(), form: Some(form.numbered(number, uri)) }
     });
     let page = ClientPage {
@@ -128,16 +128,7 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
 }
 
 fn forms(visit: &Visit, client: &Client) -> Vec<Form> {
-    let mut known = Sent::of_client(client);
-    let (rule, groups) = match &client.access.rule {
-        None => ("default".to_owned(), String::new()),
-        Some(rule) => match rule.to_string().split_once(':') {
-            Some((word, groups)) => (word.to_owned(), groups.to_owned()),
-            None => (rule.to_string(), String::new()),
-        },
-    };
-    known.add("rule", rule);
-    known.add("rule_groups", groups);
+    let known = Sent::of_client(client);
     let has_secret = matches!(client.authentication, ClientAuthentication::Secret { .. });
     let is_described = client.document.is_some();
     let changes = [
@@ -150,7 +141,7 @@ fn forms(visit: &Visit, client: &Client) -> Vec<Form> {
     let fitting = changes.into_iter().filter(|name| {
         (!is_described || *name != ActName::ChangeClient) && (has_secret || *name != ActName::RotateSecret)
     });
-    fitting.map(|change| visit.make_form(change, &known, &[])).collect()
+    fitting.map(|change| visit.make_form(change, &known)).collect()
 }
 
 /// What the client registered besides its name. What has no value is left out.

@@ -1,23 +1,56 @@
-//! The fields of forms, as the template takes them.
+//! What a form asks for, and its fields as the template takes them.
 
 use serde::Serialize;
 
 use super::sent::Sent;
+use crate::settings::Applications;
 
-/// A field, with its value.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Field {
+/// Something that a form asks for.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Input {
     pub(super) name: &'static str,
-    kind: &'static str,
-    value: String,
+    pub(super) kind: Kind,
     /// Has it a hint below it?
-    hint: bool,
-    required: bool,
+    pub(super) hint: bool,
+    /// Must it be filled in?
+    pub(super) required: bool,
     max: Option<u32>,
     /// The direction of what is written in it.
     direction: &'static str,
     /// Is it folded with what few need?
-    more: bool,
+    pub(super) more: bool,
+    /// What can be chosen, each with the key of its text.
+    #[serde(skip)]
+    pub(super) keyed: &'static [(&'static str, &'static str)],
+    /// What else can be chosen, each with its own text.
+    #[serde(skip)]
+    listed: fn(&dyn Applications) -> Vec<(String, String)>,
+}
+
+/// How something is typed or chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kind {
+    /// Not at all: the page knows it.
+    Hidden,
+    /// A line.
+    Text,
+    /// Several lines.
+    Area,
+    /// Yes or no.
+    Tick,
+    /// Any of these. Only such a field is sent several times.
+    Ticks,
+    /// One of these. The first is chosen if none is.
+    Select,
+}
+
+/// A field of a form: what it asks for, with its value.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Field {
+    #[serde(flatten)]
+    pub(super) input: Input,
+    value: String,
     options: Vec<Choice>,
 }
 
@@ -31,118 +64,69 @@ struct Choice {
     chosen: bool,
 }
 
-impl Field {
-    fn new(sent: &Sent, name: &'static str, kind: &'static str) -> Self {
-        Self {
+impl Kind {
+    /// Asks for something that is the same in every language.
+    pub(super) const fn named(self, name: &'static str) -> Input {
+        let (max, keyed) = (None, &[] as &[_]);
+        let listed = |_: &dyn Applications| Vec::new();
+        Input {
             name,
-            kind,
-            value: sent.one(name).unwrap_or_default().to_owned(),
+            kind: self,
             hint: false,
             required: false,
-            max: None,
+            max,
             direction: "ltr",
             more: false,
-            options: Vec::new(),
+            keyed,
+            listed,
         }
     }
+}
 
-    /// A value that the page knows.
-    pub(super) fn hidden(sent: &Sent, name: &'static str) -> Self {
-        Self::new(sent, name, "hidden")
+/// Asks for a line of words.
+pub(super) const fn words(name: &'static str, max: u32) -> Input {
+    Input { direction: "auto", max: Some(max), ..Kind::Text.named(name) }
+}
+
+impl Input {
+    pub(super) const fn with_hint(self) -> Self {
+        Self { hint: true, ..self }
     }
 
-    /// A line of something that is the same in every language.
-    pub(super) fn text(sent: &Sent, name: &'static str) -> Self {
-        Self::new(sent, name, "text")
+    pub(super) const fn required(self) -> Self {
+        Self { required: true, ..self }
     }
 
-    /// A line of words.
-    pub(super) fn words(sent: &Sent, name: &'static str, max: u32) -> Self {
-        Self { direction: "auto", max: Some(max), ..Self::new(sent, name, "text") }
+    pub(super) const fn folded(self) -> Self {
+        Self { more: true, ..self }
     }
 
-    /// Several lines.
-    pub(super) fn area(sent: &Sent, name: &'static str) -> Self {
-        Self::new(sent, name, "area")
+    pub(super) const fn hidden(self) -> Self {
+        Self { kind: Kind::Hidden, ..self }
     }
 
-    /// Yes or no.
-    pub(super) fn tick(sent: &Sent, name: &'static str) -> Self {
-        Self::new(sent, name, "tick")
+    /// Lets these be chosen, each with the key of its text.
+    pub(super) const fn of(self, keyed: &'static [(&'static str, &'static str)]) -> Self {
+        Self { keyed, ..self }
     }
 
-    /// Any of these.
-    pub(super) fn ticks(sent: &Sent, name: &'static str, values: impl IntoIterator<Item = String>) -> Self {
-        let chosen: Vec<&str> = sent.all(name).collect();
-        let options = values.into_iter().map(|value| Choice {
-            chosen: chosen.contains(&value.as_str()),
-            key: "",
-            text: None,
-            value,
-        });
-        Self { options: options.collect(), ..Self::new(sent, name, "ticks") }
+    /// Lets these be chosen too, each with its own text.
+    pub(super) const fn or(self, listed: fn(&dyn Applications) -> Vec<(String, String)>) -> Self {
+        Self { listed, ..self }
     }
+}
 
-    /// One of these, each with the key of its text. The first is chosen if none is.
-    pub(super) fn select(sent: &Sent, name: &'static str, options: &[(&'static str, &'static str)]) -> Self {
-        let chosen = sent.one(name).unwrap_or_default();
-        let options = options.iter().map(|(value, key)| Choice {
-            value: (*value).to_owned(),
-            key,
-            text: None,
-            chosen: *value == chosen,
-        });
-        Self { options: options.collect(), ..Self::new(sent, name, "select") }
-    }
-
-    /// One of these too, each with its own text.
-    pub(super) fn or(mut self, options: impl IntoIterator<Item = (String, String)>) -> Self {
-        let options = options.into_iter().map(|(value, text)| Choice {
-            chosen: value == self.value,
-            value,
-            key: "",
-            text: Some(text),
-        });
-        self.options.extend(options);
-        self
-    }
-
-    pub(super) const fn with_hint(mut self) -> Self {
-        self.hint = true;
-        self
-    }
-
-    pub(super) const fn required(mut self) -> Self {
-        self.required = true;
-        self
-    }
-
-    /// Folds it with what few need.
-    pub(super) const fn folded(mut self) -> Self {
-        self.more = true;
-        self
-    }
-
-    pub(super) fn is_hidden(&self) -> bool {
-        self.kind == "hidden"
-    }
-
-    pub(super) const fn is_folded(&self) -> bool {
-        self.more
-    }
-
-    /// Hides a field whose value the page knows.
-    pub(super) fn hidden_if(self, is_known: bool) -> Self {
-        if is_known { Self { kind: "hidden", ..self } } else { self }
-    }
-
-    #[cfg(test)]
-    pub(super) const fn has_hint(&self) -> bool {
-        self.hint
-    }
-
-    #[cfg(test)]
-    pub(super) fn keys(&self) -> impl Iterator<Item = &'static str> {
-        self.options.iter().filter(|option| option.text.is_none()).map(|option| option.key)
+impl Field {
+    pub(super) fn of(input: Input, sent: &Sent, applications: &dyn Applications) -> Self {
+        let values: Vec<&str> = sent.all(input.name).collect();
+        let value = values.first().copied().unwrap_or_default();
+        let choice = |option: String, key, text| {
+            let chosen = option == value || values.contains(&option.as_str());
+            Choice { value: option, key, text, chosen }
+        };
+        let keyed = input.keyed.iter().map(|(option, key)| choice((*option).to_owned(), key, None));
+        let listed = (input.listed)(applications).into_iter();
+        let listed = listed.map(|(option, text)| choice(option, "", Some(text)));
+        Self { input, value: value.to_owned(), options: keyed.chain(listed).collect() }
     }
 }

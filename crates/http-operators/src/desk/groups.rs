@@ -5,7 +5,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use countersign_domain::act::{ActField, ActName};
 use countersign_domain::client::Client;
-use countersign_domain::group::GroupName;
+use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
@@ -77,7 +77,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
     let page = Groups {
         groups: listed.groups.iter().map(GroupRow::of).collect(),
         pager: query.pager(next),
-        forms: vec![visit.make_form(ActName::CreateGroup, &Sent::default(), &[])],
+        forms: vec![visit.make_form(ActName::CreateGroup, &Sent::default())],
     };
     visit.page(DeskPage::Groups, Here::Groups, &page)
 }
@@ -103,12 +103,10 @@ pub(super) async fn show(visit: Visit, name: Path<String>) -> Result<HttpRespons
     let (clients, next_client) = clients_that_name(&visit, &name, &query, most).await?;
     let catalog = visit.management().resources.read_fresh().await.map_err(unavailable)?;
     let policy = &visit.state.context.policy;
-    let known = Sent::of([
-        ("group", name.to_string()),
-        ("title", found.group.title.as_ref().map(|title| title.as_str().to_owned()).unwrap_or_default()),
-    ]);
+    let title = found.group.title.as_ref().map(GroupTitle::as_str);
+    let known = Sent::default().with(ActField::Group, [&name]).with(ActField::GroupTitle, title);
     let forms = [ActName::AddMember].into_iter().chain(ActName::about(ActField::Group));
-    let forms = forms.map(|change| visit.make_form(change, &known, &["group"]));
+    let forms = forms.map(|change| visit.make_form(change, &known));
     let page = GroupPage {
         is_admins: policy.desk.as_ref().is_some_and(|desk| desk.group.as_ref() == Some(&name)),
         is_default: policy.default_access.groups().contains(&name),
@@ -180,25 +178,16 @@ impl GroupRow {
 
 impl MemberRow {
     fn of(visit: &Visit, group: &GroupName, number: usize, row: &GroupMember) -> Self {
-        let mut known = Sent::of([("group", group.to_string())]);
+        let known = Sent::of_who(&row.member).with(ActField::Group, [group]);
         let (wallet, about) = match &row.member {
-            Subject::User(user) => {
-                known.add("member", user);
-                (None, user.to_string())
-            }
-            Subject::Wallet(account) => {
-                known.add("member", account.caip10());
-                if let Some(kind) = account.kind() {
-                    known.add("wallet_kind", kind.name());
-                }
-                (Some(account), account.shortened())
-            }
+            Subject::User(user) => (None, user.to_string()),
+            Subject::Wallet(account) => (Some(account), account.shortened()),
         };
         let user = match &row.member {
             Subject::User(user) => Some(*user),
             Subject::Wallet(_) => row.user,
         };
-        let form = visit.make_form(ActName::RemoveMember, &known, &["group", "member", "wallet_kind"]);
+        let form = visit.make_form(ActName::RemoveMember, &known);
         Self {
             wallet: wallet.map(|account| WalletView::of(&*visit.state.context.wallets, account)),
             user: user.map(|user| user.to_string()),

@@ -1,7 +1,7 @@
 //! `/admin/keys`: the signing keys.
 
 use actix_web::HttpResponse;
-use countersign_domain::act::ActName;
+use countersign_domain::act::{ActField, ActName};
 use countersign_domain::signing_key::KeyState;
 use countersign_http_actix::error::ApiError;
 use countersign_http_actix::page::moment::Moment;
@@ -37,18 +37,18 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
     let keys = visit.settings.keys.list(visit.management().clock.now()).await.map_err(unavailable)?;
     let page = Keys {
         keys: keys.iter().enumerate().map(|(number, key)| KeyRow::of(&visit, number, key)).collect(),
-        forms: vec![visit.make_form(ActName::RotateKeys, &Sent::default(), &[])],
+        forms: vec![visit.make_form(ActName::RotateKeys, &Sent::default())],
     };
     visit.page(DeskPage::Keys, Here::Keys, &page)
 }
 
 impl KeyRow {
     fn of(visit: &Visit, number: usize, key: &ListedKey) -> Self {
-        let known = Sent::of([("kid", key.kid.clone())]);
+        let known = Sent::default().with(ActField::Kid, [&key.kid]);
         let form = match key.state {
             KeyState::Withdrawn => None,
             KeyState::Announced | KeyState::Active | KeyState::Retired => {
-                Some(visit.make_form(ActName::WithdrawKey, &known, &[]))
+                Some(visit.make_form(ActName::WithdrawKey, &known))
             }
         };
         Self {

@@ -7,6 +7,7 @@ use countersign_domain::act::ActName;
 use countersign_domain::client::Client;
 use countersign_domain::group::{GroupName, Through};
 use countersign_domain::id::UserId;
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_http_actix::error::ApiError;
 use countersign_http_actix::page::moment::Moment;
@@ -150,13 +151,10 @@ fn forms(visit: &Visit, id: UserId, person: &Person) -> Vec<Form> {
     let policy = visit.state.context.policy.desk.as_ref();
     let is_operators = |account: &WalletAccount| policy.is_some_and(|policy| policy.names(account, &groups));
     let is_operator = person.listed.wallets.iter().any(|linked| is_operators(&linked.account));
-    let known = Sent::of([("user", id.to_string()), ("member", id.to_string())]);
+    let known = Sent::of_who(&Subject::User(id));
     let block = if person.listed.block.is_some() { ActName::UnblockUser } else { ActName::BlockUser };
     let changes = [block, ActName::SignOut, ActName::AddMember, ActName::DeleteUser];
-    changes
-        .into_iter()
-        .map(|name| visit.make_form(name, &known, &["member", "wallet_kind"]).of_operator(is_operator))
-        .collect()
+    changes.into_iter().map(|name| visit.make_form(name, &known).of_operator(is_operator)).collect()
 }
 
 impl PersonRow {

@@ -4,7 +4,7 @@ use actix_session::Session;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
-use countersign_domain::act::{Act, ActName};
+use countersign_domain::act::{Act, ActField, ActName};
 use countersign_domain::desk::proposal::ProposalState;
 use countersign_domain::event::ChangeSignature;
 use countersign_domain::id::GrantId;
@@ -87,7 +87,7 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
     let read = read.ok_or_else(ApiError::not_found)?;
     let ChangeSignature { text, signature, .. } = read.proposal.first.clone();
     let is_same_person = read.may_sign == MaySign::SamePerson;
-    let known = Sent::of([("proposal", id.to_string())]);
+    let known = Sent::default().with(ActField::Proposal, [id]);
     let second = read.proposal.second.as_ref().map(|(_, signed)| Second {
         by: signed.account.caip10(),
         text: signed.text.clone(),
@@ -101,7 +101,7 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
         may_sign: read.may_sign == MaySign::Yes,
         is_same_person,
         is_person_unknown: read.may_sign == MaySign::PersonUnknown,
-        form: is_same_person.then(|| visit.make_form(ActName::WithdrawProposal, &known, &[])),
+        form: is_same_person.then(|| visit.make_form(ActName::WithdrawProposal, &known)),
     };
     let subject = id.to_string();
     let about = About { subject: Some(&subject), ..About::default() };

@@ -64,7 +64,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
     let page = Resources {
         resources: rows.skip(first).take(most).collect(),
         pager: query.pager(next.map(|uri| (*uri).clone())),
-        forms: vec![visit.make_form(ActName::CreateResource, &Sent::default(), &[])],
+        forms: vec![visit.make_form(ActName::CreateResource, &Sent::default())],
     };
     visit.page(DeskPage::Resources, Here::Resources, &page)
 }
@@ -83,14 +83,9 @@ impl ResourceRow {
     }
 
     fn of(visit: &Visit, number: usize, resource: &Resource, language: &str) -> Self {
-        let mut known =
-            Sent::of([("uri", resource.uri.clone()), ("open_to", resource.open_to.name().to_owned())]);
-        if let Some(name) = &resource.name {
-            known.add("resource_name", name.as_str().to_owned());
-        }
-        known.add_scopes(&resource.scopes);
+        let known = Sent::of_resource(resource);
         let forms = [ActName::UpdateResource, ActName::DeleteResource].into_iter();
-        let forms = forms.map(|change| visit.make_form(change, &known, &["uri"]));
+        let forms = forms.map(|change| visit.make_form(change, &known));
         let scopes = resource.scopes.iter().map(|scope| ScopeRow {
             name: scope.name.to_string(),
             title: scope.title_in(language).to_owned(),

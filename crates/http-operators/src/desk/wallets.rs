@@ -78,7 +78,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
         wallets: rows.collect(),
         filter,
         pager: query.pager(next),
-        forms: vec![visit.make_form(ActName::BlockWallet, &Sent::default(), &[])],
+        forms: vec![visit.make_form(ActName::BlockWallet, &Sent::default())],
     };
     visit.page(DeskPage::Wallets, Here::Wallets, &page)
 }
@@ -95,20 +95,17 @@ pub(super) async fn show(visit: Visit, account: Path<String>) -> Result<HttpResp
     };
     let standing = visit.management().storage.standing_of(&account).await.map_err(unavailable)?;
     let wallet = WalletView::of(&*visit.state.context.wallets, &account);
-    let mut known = Sent::of([("wallet", account.caip10()), ("member", account.caip10())]);
     let mut events = Serializer::new(String::new());
     events.append_pair("user", &wallet.account);
     if let Some(kind) = account.kind() {
-        known.add("wallet_kind", kind.name());
         events.append_pair("kind", kind.name());
     }
     let block = if standing.block.is_some() { ActName::UnblockWallet } else { ActName::BlockWallet };
     let policy = visit.state.context.policy.desk.as_ref();
     let is_operator = policy.is_some_and(|policy| policy.names(&account, &standing.groups));
+    let known = Sent::of_who(&Subject::Wallet(account.clone()));
     let forms = [block, ActName::AddMember].into_iter();
-    let forms = forms.map(|name| {
-        visit.make_form(name, &known, &["wallet", "member", "wallet_kind"]).of_operator(is_operator)
-    });
+    let forms = forms.map(|name| visit.make_form(name, &known).of_operator(is_operator));
     let subject = account.shortened();
     let about = About { subject: Some(&subject), ..About::default() };
     let page = WalletPage {

@@ -2,16 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use countersign_domain::act::{ActName, Second};
+use countersign_domain::act::{Act, ActName, Second};
+use countersign_domain::admission::AccessRule;
+use countersign_domain::client::ClientOrigin;
+use countersign_domain::client_field::ClientField;
+use countersign_domain::client_view::FieldValue;
 use countersign_domain::desk::pending::FactName;
 use countersign_domain::desk::proposal::ProposalState;
 use countersign_domain::event::EventKind;
 use countersign_domain::group::GroupName;
+use countersign_domain::registration::{Rules, judge};
+use countersign_domain::resource::{Catalog, OpenTo, Resource, ResourceName};
 use countersign_http_actix::page::templates::embedded_templates;
+use countersign_operators::people::change_access::change_access;
+use countersign_operators::people::groups::create_group;
+use countersign_usecases::clients::register_client::register_client;
 
 use super::*;
-use crate::desk::field::Field;
 use crate::desk::forms::{Form, Forms, key_of};
+use crate::desk::scope_lines::read_scopes;
 use crate::desk::sent::Sent;
 
 fn source(path: &str) -> String {
@@ -33,9 +42,8 @@ fn keys(tree: &Value, at: &str, texts: &mut BTreeSet<String>, groups: &mut BTree
 }
 
 fn forms() -> Vec<Form> {
-    let make = |name: &ActName| {
-        Forms { applications: &OneApplication, policy: None }.form(*name, &Sent::default(), &[])
-    };
+    let make =
+        |name: &ActName| Forms { applications: &OneApplication, policy: None }.form(*name, &Sent::default());
     ActName::ALL.iter().map(make).collect()
 }
 
@@ -69,7 +77,7 @@ fn every_text_of_the_desk_is_said_and_whatever_is_said_has_a_text() {
             forms()
                 .iter()
                 .flat_map(Form::fields)
-                .map(|field| field.name.to_owned())
+                .map(|field| field.input.name.to_owned())
                 .filter(|name| !HIDDEN.contains(&name.as_str()))
                 .collect::<BTreeSet<_>>(),
         ),
@@ -78,8 +86,8 @@ fn every_text_of_the_desk_is_said_and_whatever_is_said_has_a_text() {
             forms()
                 .iter()
                 .flat_map(Form::fields)
-                .filter(|field| field.has_hint())
-                .map(|field| field.name.to_owned())
+                .filter(|field| field.input.hint)
+                .map(|field| field.input.name.to_owned())
                 .collect(),
         ),
         (
@@ -87,9 +95,8 @@ fn every_text_of_the_desk_is_said_and_whatever_is_said_has_a_text() {
             forms()
                 .iter()
                 .flat_map(Form::fields)
-                .flat_map(Field::keys)
-                .filter(|key| !key.is_empty())
-                .map(str::to_owned)
+                .flat_map(|field| field.input.keyed)
+                .map(|(_, key)| (*key).to_owned())
                 .collect(),
         ),
         ("changes", ActName::ALL.iter().map(|name| key_of(*name)).collect()),
@@ -175,8 +182,8 @@ fn a_form_says_beforehand_that_a_second_operator_must_sign() {
     let group = GroupName::parse("ops").ok();
     let policy = |quorum| DeskPolicy { admins: Vec::new(), group: group.clone(), quorum };
     let says = |policy: &DeskPolicy, name: ActName, is_operator: bool| {
-        let sent = Sent::of([("group", if is_operator { "ops" } else { "staff" }.to_owned())]);
-        let form = Forms { applications: &OneApplication, policy: Some(policy) }.form(name, &sent, &[]);
+        let sent = Sent::default().and("group", if is_operator { "ops" } else { "staff" });
+        let form = Forms { applications: &OneApplication, policy: Some(policy) }.form(name, &sent);
         serde_json::to_value(form.of_operator(is_operator)).unwrap()["second"] == true
     };
     let (one, two) = (policy(Quorum::One), policy(Quorum::Two));
@@ -226,11 +233,86 @@ async fn every_form_that_is_filled_in_asks_for_its_act() {
         ("proposal", id),
     ];
     for name in ActName::ALL {
-        let mut sent = Sent::of(filled.map(|(field, value)| (field, value.to_owned())));
-        sent.add("change", name);
+        let sent = Sent::default().and("change", name);
+        let sent = filled.iter().fold(sent, |sent, (field, value)| sent.and(field, value));
         let act = sent.change(site.context.management(), &OneApplication).await;
         let act = act.unwrap_or_else(|unfit| panic!("{name}: {unfit:?}"));
         assert_eq!(act.name(), *name);
         assert!(act.lines().len() > name.row().fields.len(), "{name}: {:?}", act.lines());
     }
+}
+
+/// A form that is filled with what a page knows asks for nothing else: no field is forgotten on its way.
+#[actix_web::test]
+async fn a_form_that_no_one_changed_asks_for_what_there_is() {
+    let site = site(Quorum::One).await;
+    let management = site.context.management();
+    let staff = GroupName::parse("staff:a").unwrap();
+    create_group(management, staff.clone(), None).await.unwrap();
+    let resource = Resource {
+        uri: "https://api.example".to_owned(),
+        name: ResourceName::parse("Photos").ok(),
+        open_to: OpenTo::Named,
+        scopes: read_scopes("a needs staff:a = See it\na[de] = Ansehen\nb = See that").unwrap(),
+        created_at: management.clock.now(),
+    };
+    let known = Sent::of_resource(&resource).and("change", ActName::UpdateResource);
+    let act = known.change(management, &OneApplication).await.unwrap();
+    let Act::UpdateResource { resource: read, .. } = act else { panic!("{act:?}") };
+    assert_eq!(read, resource.into());
+
+    for key in ["jwks", "jwks_uri"] {
+        let typed = every_field_but(if key == "jwks" { "jwks_uri" } else { "jwks" });
+        let act = typed.and("change", ActName::RegisterClient).change(management, &OneApplication).await;
+        let Act::RegisterClient { metadata, .. } = act.unwrap() else { panic!() };
+        let client = register_client(management, *metadata, ClientOrigin::Operator).await.unwrap().client;
+        for field in ClientField::in_words().into_iter().filter(|field| !field.name().starts_with("jwks")) {
+            let empty = [FieldValue::Text(None), FieldValue::Texts(Vec::new()), FieldValue::Truth(false)];
+            assert!(!empty.contains(&client.field(field)), "{field}: give it a value in this test");
+        }
+        let rule = AccessRule::Groups(vec![staff.clone()]);
+        change_access(management, client.clone(), Some(rule.clone()), None).await.unwrap();
+        let client = management.clients.find_fresh(client.id).await.unwrap().unwrap();
+        let known = Sent::of_client(&client);
+
+        let act =
+            known.clone().and("change", ActName::ChangeClient).change(management, &OneApplication).await;
+        let Act::ChangeClient { metadata, .. } = act.unwrap() else { panic!() };
+        let catalog = Catalog::default();
+        let judged = judge(*metadata, Rules::of(ClientOrigin::Operator, &catalog)).unwrap();
+        assert_eq!(judged.metadata, client.metadata);
+        assert_eq!(judged.method.name(), client.authentication.method());
+
+        let act = known.and("change", ActName::SetAccess).change(management, &OneApplication).await;
+        let Act::SetAccess { rule: read, release, .. } = act.unwrap() else { panic!() };
+        assert_eq!((read, release), (Some(rule), None));
+    }
+}
+
+/// What an operator types who fills in everything about a client but this.
+fn every_field_but(left_out: &str) -> Sent {
+    let typed = [
+        ("client_name", "Wiki"),
+        ("redirect_uris", "https://a.example/cb\nhttps://b.example/cb"),
+        ("scope", "openid profile"),
+        ("grant_types", "authorization_code"),
+        ("grant_types", "refresh_token"),
+        ("token_endpoint_auth_method", "private_key_jwt"),
+        ("client_uri", "https://a.example"),
+        ("jwks", "{\"keys\":[]}"),
+        ("jwks_uri", "https://a.example/jwks"),
+        ("token_endpoint_auth_signing_alg", "ES256"),
+        ("require_pushed_authorization_requests", "yes"),
+        ("dpop_bound_access_tokens", "yes"),
+        ("id_token_signed_response_alg", "EdDSA"),
+        ("backchannel_logout_uri", "https://a.example/out"),
+        ("post_logout_redirect_uris", "https://a.example/x\nhttps://a.example/y"),
+        ("logo_uri", "https://a.example/logo"),
+        ("tos_uri", "https://a.example/terms"),
+        ("policy_uri", "https://a.example/policy"),
+        ("contacts", "a@a.example\nb@a.example"),
+        ("application_type", "web"),
+    ];
+    let typed = typed.into_iter().filter(|(name, _)| *name != left_out);
+    typed.fold(Sent::default(), |sent, (name, value)| sent.and(name, value))
 }
