@@ -1,4 +1,4 @@
--- Everything that kept somebody out is forgotten: the release before this one lets everybody in.
+-- Everything that kept people out is forgotten: the release before this one lets everyone in.
 ALTER TABLE clients DROP COLUMN released_groups;
 ALTER TABLE clients DROP COLUMN access_rule;
 DROP TABLE blocked_wallets;

@@ -1,9 +1,9 @@
 -- What a living access token means, in one row: what `tokens` says of it and `grants` of its owner. Among ten million tokens
 -- a look-up in those two reads six pages that are not at hand, and here one (docs/adr/0025-living-access-tokens.md).
 --
--- Nothing is true because it is written here. Triggers keep this table beside `tokens`, whoever writes there; a token that is
+-- Nothing is true because it is written here. Triggers keep this table beside `tokens`, whatever writes there; a token that is
 -- not found here is looked for in `tokens` and `grants`, which know everything. So a row may be missing, and none may outlive
--- what it says: a token that is revoked or forgotten takes its row along, and whoever reads asks `grants_ended` and `clients`.
+-- what it says: a token that is revoked or forgotten takes its row along, and every read asks `grants_ended` and `clients`.
 
 -- Where a token's row stands here: a number made of its id (time and twelve bits of chance, UUID version 7), so that rows are
 -- appended. The release before this one leaves it out, and its tokens have no row here.

@@ -6,7 +6,7 @@ ALTER TABLE clients ADD COLUMN old_secret_expires_at BIGINT;
 CREATE INDEX clients_by_old_secret_expires_at ON clients (old_secret_expires_at)
   WHERE old_secret_expires_at IS NOT NULL;
 
--- What operators are told about secrets. A secret without a row was made with its client and has not been used.
+-- What operators see of secrets. A secret without a row was made with its client and has not been used.
 CREATE TABLE client_secrets (
   client_id BLOB NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
   hash BLOB NOT NULL,
@@ -15,5 +15,5 @@ CREATE TABLE client_secrets (
   PRIMARY KEY (client_id, hash)
 ) WITHOUT ROWID;
 
--- Until now, nobody wrote down when a secret was made.
+-- Until now, it was not recorded when a secret was made.
 INSERT INTO client_secrets (client_id, hash) SELECT id, secret_hash FROM clients WHERE secret_hash IS NOT NULL;

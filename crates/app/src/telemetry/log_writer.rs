@@ -165,7 +165,7 @@ mod tests {
     use super::super::page::Page;
     use super::*;
 
-    /// A pipe that nobody reads. It says when somebody writes to it.
+    /// A pipe that no one reads. It says when something is written to it.
     struct Blocked {
         written: Sender<()>,
         read: Receiver<()>,

@@ -1,4 +1,4 @@
-//! Which accounts an address can mean, and what users are told about them.
+//! Which accounts an address can mean, and what users read about them.
 
 use std::sync::Arc;
 
