@@ -151,25 +151,25 @@ on_both! {
         let wallet = Wallet::fresh();
         let mut browser = server.browser();
         let authorization = client.authorization().with("scope", "openid profile wallets");
-        let signed = browser.prepare_with(&authorization, &wallet).with("wallet_name", "Fox <b>Wallet</b>");
-        assert!(!signed.get("challenge").contains("Fox"), "{signed:?}");
+        let signed = browser.prepare_with(&authorization, &wallet).with("wallet_name", "Foxglove <b>Wallet</b>");
+        assert!(!signed.get("challenge").contains("Foxglove"), "{signed:?}");
         let code = browser.login(&signed).expect(303).answer("code").unwrap();
         let tokens = server.exchange(&client, &code).expect(200);
         let mut browser = sign_in(&server, &wallet);
         let shown = page(&mut browser, "/account");
-        assert!(shown.contains("<bdi>Fox &lt;b&gt;Wallet") && !shown.contains("<b>"), "{shown}");
+        assert!(shown.contains("<bdi>Foxglove &lt;b&gt;Wallet") && !shown.contains("<b>"), "{shown}");
         let account = account_of(&wallet);
         let rename = |name| form("/account/wallets/rename", &[("wallet_account", &account), ("kind", "key"), ("name", name)]);
         assert_eq!(done(browser.press(rename("My savings"))), "/account?done=wallet_renamed");
         let shown = page(&mut browser, "/account?done=wallet_renamed");
         assert!(shown.contains("<bdi>My savings</bdi>") && shown.contains("The wallet has its new name."), "{shown}");
-        assert!(!shown.contains("Fox"), "{shown}");
+        assert!(!shown.contains("Foxglove"), "{shown}");
         let file = browser.press(form("/account/data", &[])).expect(200).json();
         assert_eq!(file["wallets"][0]["name"], "My savings");
         let info = server.userinfo(&tokens.field("access_token")).expect(200).text();
         let claims = claims_of(&tokens.field("id_token")).to_string();
         for told in [tokens.text(), info, claims] {
-            assert!(!told.contains("savings") && !told.contains("Fox"), "{told}");
+            assert!(!told.contains("savings") && !told.contains("Foxglove"), "{told}");
         }
     }
 

@@ -12,6 +12,8 @@ use countersign_tests::Database;
 use countersign_tests::load::Load;
 use countersign_tests::server::project;
 
+use crate::events::wait_for;
+
 const THREADS: usize = 4;
 /// How many requests each round acknowledges: the log starts over in between.
 const REQUESTS: usize = 2_000;
@@ -66,6 +68,8 @@ fn a_copy_that_litestream_made_has_everything_that_was_acknowledged() {
         );
         assert_eq!((ledger.unavailable(), ledger.broken()), (0, vec![]), "copying disturbs nobody");
         ledgers.push(ledger);
+        // What happened before this test began would be late otherwise.
+        wait_for("the events are sealed", || database.number("SELECT count(*) FROM checkpoints") > 0);
         thread::sleep(COPIED);
         if round == 0 {
             // Both go on where they were.

@@ -166,7 +166,8 @@ impl Database {
     #[track_caller]
     pub fn operate(&self, arguments: &[&str]) -> Value {
         let done = self.operator(arguments).args(["--output", "json"]).output().unwrap();
-        assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+        let said = |output| String::from_utf8_lossy(output).into_owned();
+        assert!(done.status.success(), "{arguments:?}: {}{}", said(&done.stderr), said(&done.stdout));
         let answer = serde_json::from_slice(&done.stdout).unwrap();
         self.secrets().learn_json(&answer);
         answer

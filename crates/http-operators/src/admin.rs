@@ -2,10 +2,11 @@
 //! own (docs/admin-api.md).
 //!
 //! Each subject has its operations in its file: routes, scopes and the OpenAPI document are made of them
-//! ([`operations`]). A request reaches a handler after [`admit`] found its key good and its scope enough. Handlers
+//! ([`all`]). A request reaches a handler after [`admit`] found its key good and its scope enough. Handlers
 //! call the use-cases that the command line calls. There are no cookies here and nothing for pages of other sites.
 
 mod admit;
+mod all;
 mod clients;
 mod description;
 mod edge;
@@ -139,11 +140,11 @@ pub(crate) fn configure(config: &mut ServiceConfig, state: &Data<AdminState>, se
     config.app_data(state.clone());
     // What cannot be read as a name is not there.
     config.app_data(PathConfig::default().error_handler(|_, _| Problem::nothing_here().into()));
-    let mut paths: Vec<&'static str> = operations::all().map(|operation| operation.path).collect();
+    let mut paths: Vec<&'static str> = all::operations().map(|operation| operation.path).collect();
     paths.dedup();
     for path in paths {
         let at_path: Vec<&'static Operation> =
-            operations::all().filter(|operation| operation.path == path).collect();
+            all::operations().filter(|operation| operation.path == path).collect();
         config.service(resource(path, &at_path));
     }
     let base = state.app.context.policy.public_url.path();

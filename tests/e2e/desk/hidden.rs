@@ -149,20 +149,26 @@ on_both! {
                     stranger.address()
                 ));
             }
-            let mut times = [Vec::new(), Vec::new()];
-            for round in 0..400 {
-                let begun = Instant::now();
-                let refused = browser.send(Request::get(["/admin", "/nothing"][round % 2]));
-                times[round % 2].push(begun.elapsed());
-                assert_eq!(refused.status, 404);
-            }
-            let [desk, nothing] = times.map(|mut times| {
-                times.sort();
-                times[times.len() / 2]
+            let mut medians = || {
+                let mut times = [Vec::new(), Vec::new()];
+                for round in 0..400 {
+                    let begun = Instant::now();
+                    let refused = browser.send(Request::get(["/admin", "/nothing"][round % 2]));
+                    times[round % 2].push(begun.elapsed());
+                    assert_eq!(refused.status, 404);
+                }
+                times.map(|mut times| {
+                    times.sort();
+                    times[times.len() / 2]
+                })
+            };
+            // A difference that is there each time: a busy machine makes others.
+            let is_alike = (0..5).any(|_| {
+                let [desk, nothing] = medians();
+                println!("{wallets} wallets: median of the desk {desk:?}, of nothing {nothing:?}");
+                desk.max(nothing) < desk.min(nothing) * 2 + Duration::from_micros(500)
             });
-            println!("{wallets} wallets: median of the desk {desk:?}, of nothing {nothing:?}");
-            let (less, more) = (desk.min(nothing), desk.max(nothing));
-            assert!(more < less * 2 + Duration::from_micros(500), "{desk:?} {nothing:?}");
+            assert!(is_alike, "{wallets} wallets");
         }
     }
 

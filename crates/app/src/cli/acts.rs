@@ -31,7 +31,10 @@ const AT_THE_TERMINAL: [(&str, &str); 16] = [
 
 /// Verbs that only the command line has, and why.
 const OF_THE_COMMAND_LINE: [(&str, &str); 2] = [
-    ("event verify", "it reads all that there is, and a person who doubts a server should not ask that server"),
+    (
+        "event verify",
+        "it reads all that there is, and a person who doubts a server should not ask that server",
+    ),
     ("event accept", "the database was altered, so it is for the person who keeps it"),
 ];
 

@@ -3,9 +3,10 @@
 use countersign_http_actix::openapi::formats;
 use serde_json::{Map, Value, json};
 
-use super::operations::{self, BASE, Operation, Parameter};
+use super::all;
+use super::operations::{BASE, Operation, Parameter};
 use super::problem::{self, PROBLEM, kind_of};
-use super::schemas::{self, Schema};
+use super::schemas::Schema;
 
 const INTRODUCTION: &str = "What the command line can do, for programs. Send an admin key as `Authorization: Bearer csak_…`; \
 `countersign admin-key create` makes one. Each operation names the scope that it needs, and a scope to write includes \
@@ -26,7 +27,7 @@ pub fn admin_openapi_json() -> String {
 /// The document.
 pub(crate) fn document() -> Value {
     let mut paths = Map::new();
-    for operation in operations::all() {
+    for operation in all::operations() {
         let path = paths.entry(format!("{BASE}{}", operation.path)).or_insert_with(|| json!({}));
         if let Value::Object(path) = path {
             path.insert(operation.method.to_lowercase(), described(operation));
@@ -50,7 +51,7 @@ pub(crate) fn document() -> Value {
         ],
         "paths": paths,
         "components": {
-            "schemas": schemas::all(),
+            "schemas": all::schemas(),
             "headers": headers(),
             "securitySchemes": {
                 (ADMIN_KEY): {

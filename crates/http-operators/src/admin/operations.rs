@@ -1,6 +1,5 @@
 //! What an operation of the admin interface is: its route, the scope that it needs, the command that does the
-//! same, and what the OpenAPI document says of it. Each subject has its operations in its own file; [`all`] puts
-//! them together.
+//! same, and what the OpenAPI document says of it. Each subject has its operations in its own file.
 
 use actix_web::Route;
 use countersign_domain::act::{ActName, ActOperation};
@@ -9,7 +8,6 @@ use countersign_http_actix::openapi::formats;
 use serde_json::{Value, json};
 
 use super::schemas::Schema;
-use super::{clients, events, groups, keys, resources, users};
 
 /// What all paths begin with.
 pub(crate) const BASE: &str = "/admin/api/v1";
@@ -40,21 +38,6 @@ pub(crate) struct Operation {
     /// Can it be impossible as things are?
     pub(crate) conflicts: bool,
     pub(crate) route: fn() -> Route,
-}
-
-/// All operations, in the order of the document. Those at one path follow each other.
-pub(super) fn all() -> impl Iterator<Item = &'static Operation> {
-    let subjects = [
-        clients::OPERATIONS,
-        clients::access::OPERATIONS,
-        resources::OPERATIONS,
-        users::OPERATIONS,
-        users::wallets::OPERATIONS,
-        groups::OPERATIONS,
-        events::OPERATIONS,
-        keys::OPERATIONS,
-    ];
-    subjects.into_iter().flatten()
 }
 
 /// A parameter of the query.

@@ -11,8 +11,6 @@ use paperclip::v2::schema::Apiv2Schema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::{operations, problem};
-
 /// A schema of the document.
 #[derive(Clone, Copy)]
 pub(super) struct Schema {
@@ -52,7 +50,8 @@ impl Schema {
         Self::answer(name, || answer::<T>(&[]))
     }
 
-    fn add_to(&self, schemas: &mut Map<String, Value>) {
+    /// Adds it, unless it is there.
+    pub(super) fn add_to(&self, schemas: &mut Map<String, Value>) {
         if !schemas.contains_key(self.name) {
             schemas.insert(self.name.to_owned(), (self.make)());
         }
@@ -61,18 +60,6 @@ impl Schema {
 
 /// An address on the web.
 pub(super) const ADDRESS: &str = "^https://[a-z]{1,20}\\.example(/[a-z0-9]{1,20}){0,3}$";
-
-/// All schemas of the document: those of the operations, each once, and that of problems.
-pub(super) fn all() -> Map<String, Value> {
-    let mut schemas = Map::new();
-    for operation in operations::all() {
-        for schema in operation.takes.iter().chain(&operation.answers) {
-            schema.add_to(&mut schemas);
-        }
-    }
-    problem::SCHEMA.add_to(&mut schemas);
-    schemas
-}
 
 fn read<T: DeserializeOwned>(body: Value) -> Result<(), serde_json::Error> {
     serde_json::from_value::<T>(body).map(drop)

@@ -4,24 +4,24 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::all;
 use super::description::document;
-use super::{operations, schemas};
 
 #[test]
 fn operations_at_one_path_stand_together_and_each_has_a_name_of_its_own() {
-    let mut paths: Vec<_> = operations::all().map(|operation| operation.path).collect();
+    let mut paths: Vec<_> = all::operations().map(|operation| operation.path).collect();
     paths.dedup();
     let different: BTreeSet<_> = paths.iter().collect();
     assert_eq!(paths.len(), different.len());
-    let names: BTreeSet<_> = operations::all().map(|operation| operation.id).collect();
-    let places: BTreeSet<_> = operations::all().map(|operation| (operation.method, operation.path)).collect();
-    let count = operations::all().count();
+    let names: BTreeSet<_> = all::operations().map(|operation| operation.id).collect();
+    let places: BTreeSet<_> = all::operations().map(|operation| (operation.method, operation.path)).collect();
+    let count = all::operations().count();
     assert_eq!((names.len(), places.len()), (count, count));
 }
 
 #[test]
 fn reading_needs_the_scope_to_read_and_changing_the_scope_to_write() {
-    for operation in operations::all() {
+    for operation in all::operations() {
         let right = if operation.method == "GET" { "read" } else { "write" };
         assert_eq!(operation.needs.right.name(), right, "{}", operation.id);
         let has_body = ["POST", "PUT", "PATCH"].contains(&operation.method);
@@ -51,7 +51,7 @@ fn every_reference_of_the_document_leads_somewhere() {
 
 #[test]
 fn every_field_of_the_document_is_described() {
-    for (name, schema) in schemas::all() {
+    for (name, schema) in all::schemas() {
         assert!(schema["description"].is_string(), "{name}");
         for (field, property) in schema["properties"].as_object().into_iter().flatten() {
             assert!(!property["description"].as_str().unwrap_or_default().is_empty(), "{name}.{field}");
@@ -61,7 +61,7 @@ fn every_field_of_the_document_is_described() {
 
 #[test]
 fn the_examples_of_bodies_are_read_and_unknown_fields_are_refused() {
-    for operation in operations::all() {
+    for operation in all::operations() {
         let Some(schema) = operation.takes else { continue };
         let example = schema.example.unwrap();
         (example.read)((example.make)()).unwrap();
@@ -74,8 +74,8 @@ fn the_examples_of_bodies_are_read_and_unknown_fields_are_refused() {
 
 #[test]
 fn schemas_with_one_name_are_the_same() {
-    let document = schemas::all();
-    for operation in operations::all() {
+    let document = all::schemas();
+    for operation in all::operations() {
         for schema in operation.takes.iter().chain(&operation.answers) {
             assert_eq!(document[schema.name], (schema.make)(), "{}", schema.name);
         }

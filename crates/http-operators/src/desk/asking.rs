@@ -3,7 +3,7 @@
 
 use std::mem;
 
-use countersign_domain::act::{ActField, ActName, ActWriter, OfflineAccess};
+use countersign_domain::act::{Act, ActField, ActName, ActWriter, OfflineAccess};
 use countersign_domain::admin_key::{AdminArea, AdminKeyName, AdminRight, AdminScope, AdminScopes};
 use countersign_domain::admission::{AccessRule, Block, ClientAccess, Release};
 use countersign_domain::client::{AuthenticationMethod, Client};
@@ -19,6 +19,9 @@ use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{OpenTo, Resource, ResourceName};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::subject::Subject;
+use countersign_domain::wallet::AccountKind;
+use countersign_operators::people::find_who::{FindWhoError, find_who};
+use countersign_usecases::Management;
 
 use super::field::Kind::{Area, Hidden, Select, Text, Tick, Ticks};
 use super::field::{Input, words};
@@ -27,12 +30,12 @@ use super::sent::{Given, Sent, TICKED, Unfit};
 use crate::settings::Applications;
 
 /// Goes through the fields of an act: notes what each asks for, and reads what was sent for it.
-pub(super) struct Asking<'a> {
+struct Asking<'a> {
     sent: &'a Sent,
     applications: Option<&'a dyn Applications>,
     inputs: Vec<Input>,
     /// What names a user or a wallet that must be looked up for the field.
-    pub(super) who: Option<Given<'a>>,
+    who: Option<Given<'a>>,
 }
 
 // What is asked for in several places, or what others need to know.
@@ -42,7 +45,7 @@ pub(super) const APPLICATION_URL: Input = Text.named("application_url").with_hin
 pub(super) const GROUP: Input = Text.named("group").required();
 const KEY_NAME: Input = Text.named("key_name").required();
 /// What signs at an address.
-pub(super) const KIND: Input = Select.named("wallet_kind").of(&KINDS).with_hint();
+const KIND: Input = Select.named("wallet_kind").of(&KINDS).with_hint();
 const PROPOSAL: Input = Hidden.named("proposal");
 const RESOURCES: Input = Area.named("resources").with_hint();
 const URI: Input = Text.named("uri").required();
@@ -79,13 +82,13 @@ pub(super) fn are_ticks(name: &str) -> bool {
 }
 
 impl<'a> Asking<'a> {
-    pub(super) const fn of(sent: &'a Sent, applications: &'a dyn Applications) -> Self {
+    const fn of(sent: &'a Sent, applications: &'a dyn Applications) -> Self {
         Self { sent, applications: Some(applications), inputs: Vec::new(), who: None }
     }
 
     /// Reads a field, and writes it as a text would have it. All its inputs are asked for before any is judged: what an
     /// error leaves out would be missing in the form.
-    pub(super) fn field(&mut self, field: ActField, act: ActWriter) -> Result<ActWriter, Unfit> {
+    fn field(&mut self, field: ActField, act: ActWriter) -> Result<ActWriter, Unfit> {
         Ok(match field {
             ActField::User => act.user(&self.asks(Hidden.named("user")).id(UserId::parse)?.into()),
             ActField::Wallet => self.asks_who("wallet", act),
@@ -237,6 +240,27 @@ impl<'a> Asking<'a> {
 }
 
 impl Sent {
+    /// The act that the form asks for: each of its fields is judged, and written as a text would have it.
+    pub(super) async fn change(
+        &self,
+        management: Management<'_>,
+        applications: &dyn Applications,
+    ) -> Result<Act, Unfit> {
+        let name = self.name().ok_or(Unfit::NoChange)?;
+        let mut asking = Asking::of(self, applications);
+        let mut writer = ActWriter::new(name);
+        for field in name.row().fields {
+            writer = asking.field(*field, writer)?;
+            let Some(who) = asking.who.take() else { continue };
+            let found = look_up(self, who, management).await?;
+            if *field == ActField::Wallet && matches!(found, Subject::User(_)) {
+                return who.judged(Err("is the id of a user"));
+            }
+            writer = writer.subject(&found.into());
+        }
+        writer.act().map_err(|_| Unfit::Unwritable)
+    }
+
     /// Adds what a page knows of a field: a value for each of its inputs, in their order.
     pub(super) fn with<T: ToString>(self, field: ActField, values: impl IntoIterator<Item = T>) -> Self {
         let known = inputs_of(field).into_iter().zip(values);
@@ -339,4 +363,15 @@ fn admin_scopes(_: &dyn Applications) -> Vec<(String, String)> {
 /// What can be chosen by its own name.
 fn listed(names: impl IntoIterator<Item = impl ToString>) -> Vec<(String, String)> {
     names.into_iter().map(|name| (name.to_string(), name.to_string())).collect()
+}
+
+/// The user or wallet that is named.
+async fn look_up(sent: &Sent, who: Given<'_>, management: Management<'_>) -> Result<Subject, Unfit> {
+    let name = who.required()?;
+    let kind = sent.given(KIND.name);
+    let kind = kind.optional(|word| AccountKind::parse(word).ok_or("is key or contract"))?;
+    match find_who(management, name, kind).await {
+        Err(FindWhoError::Store(error)) => Err(Unfit::Store(error)),
+        found => who.judged(found),
+    }
 }

@@ -37,7 +37,7 @@ use countersign_usecases::act_refused::{ActRefused, Front};
 use serde::Serialize;
 
 use super::admit::Visit;
-use super::asking::{APPLICATION, APPLICATION_URL};
+use super::asking::{APPLICATION, APPLICATION_URL, are_ticks};
 use super::field::Input;
 use super::forms::{Form, key_of};
 use super::mail;
@@ -179,7 +179,7 @@ struct SettingsView {
 /// Makes the text of a change.
 pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<HttpResponse, ApiError> {
     visit.state.admit(&visit.request, Limited::Challenge)?;
-    let sent = Sent::read(&body)?;
+    let sent = Sent::read(&body, are_ticks)?;
     visit.forms().require(&Action::BeginDeskChange, sent.one("form"))?;
     let asked = match sent.signer(&visit.operator.wallets) {
         Ok(signer) => {
@@ -210,7 +210,7 @@ pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<
 /// Takes the signature of a text, which is a first or a second one.
 pub(super) async fn sign(visit: Visit, session: Session, body: Body) -> Result<HttpResponse, ApiError> {
     visit.state.admit(&visit.request, Limited::Login)?;
-    let sent = Sent::read(&body)?;
+    let sent = Sent::read(&body, are_ticks)?;
     if let Some(made) = session::desk_change_made(&session)
         && let Some(text) = sent.one("challenge")
         && let Some(change) = change_of_text(visit.desk(), &made.id, text)

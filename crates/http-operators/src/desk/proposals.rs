@@ -20,6 +20,7 @@ use countersign_operators::desk::proposals::{
 use serde::Serialize;
 
 use super::admit::Visit;
+use super::asking::are_ticks;
 use super::changes::{self, Refusal, again_at};
 use super::forms::{Form, key_of};
 use super::query::{Pager, Query, wrong_row};
@@ -111,7 +112,7 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
 /// Makes the text that a second operator signs.
 pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<HttpResponse, ApiError> {
     visit.state.admit(&visit.request, Limited::Challenge)?;
-    let sent = Sent::read(&body)?;
+    let sent = Sent::read(&body, are_ticks)?;
     visit.forms().require(&Action::BeginDeskChange, sent.one("form"))?;
     let asked = || Ok((sent.proposal()?, sent.signer(&visit.operator.wallets)?));
     let (id, signer) = asked().map_err(|unfit| match unfit {

@@ -2,19 +2,14 @@
 
 use std::fmt::Display;
 
-use countersign_domain::act::{Act, ActField, ActName, ActWriter};
+use countersign_domain::act::ActName;
 use countersign_domain::error::OAuthErrorCode;
-use countersign_domain::subject::Subject;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_http_actix::error::ApiError;
 use countersign_http_actix::extract::body::Body;
-use countersign_operators::people::find_who::{FindWhoError, find_who};
 use countersign_ports::StoreError;
-use countersign_usecases::Management;
 
-use super::asking::{Asking, KIND, are_ticks};
 use super::scope_lines::lines_of;
-use crate::settings::Applications;
 
 /// The value of a tick.
 pub(super) const TICKED: &str = "yes";
@@ -44,13 +39,13 @@ pub(super) enum Unfit {
 }
 
 impl Sent {
-    /// Reads a form of ours. A name that occurs twice is refused, unless it is one of ticks.
-    pub(super) fn read(body: &Body) -> Result<Self, ApiError> {
+    /// Reads a form of ours. A name that occurs twice is refused, unless it may.
+    pub(super) fn read(body: &Body, may_repeat: fn(&str) -> bool) -> Result<Self, ApiError> {
         body.require_form(OAuthErrorCode::InvalidRequest)?;
         let pairs = body.pairs()?;
         for (place, (name, _)) in pairs.iter().enumerate() {
             let is_double = pairs.iter().take(place).any(|(before, _)| before == name);
-            if is_double && !are_ticks(name) {
+            if is_double && !may_repeat(name) {
                 return Err(ApiError::invalid_request("form: a field was sent twice"));
             }
         }
@@ -86,27 +81,6 @@ impl Sent {
     /// The name of the act that the form asks for.
     pub(super) fn name(&self) -> Option<ActName> {
         ActName::parse(self.one("change")?)
-    }
-
-    /// The act that the form asks for: each of its fields is judged, and written as a text would have it.
-    pub(super) async fn change(
-        &self,
-        management: Management<'_>,
-        applications: &dyn Applications,
-    ) -> Result<Act, Unfit> {
-        let name = self.name().ok_or(Unfit::NoChange)?;
-        let mut asking = Asking::of(self, applications);
-        let mut writer = ActWriter::new(name);
-        for field in name.row().fields {
-            writer = asking.field(*field, writer)?;
-            let Some(who) = asking.who.take() else { continue };
-            let found = who.look_up(management).await?;
-            if *field == ActField::Wallet && matches!(found, Subject::User(_)) {
-                return who.judged(Err("is the id of a user"));
-            }
-            writer = writer.subject(&found.into());
-        }
-        writer.act().map_err(|_| Unfit::Unwritable)
     }
 
     /// The wallet of the operator that is to sign, if the form names one: the account, after its kind and a space
@@ -169,16 +143,5 @@ impl<'a> Given<'a> {
 
     pub(super) fn is_ticked(self) -> bool {
         self.sent.one(self.name) == Some(TICKED)
-    }
-
-    /// The user or wallet that is named.
-    async fn look_up(self, management: Management<'_>) -> Result<Subject, Unfit> {
-        let who = self.required()?;
-        let kind = self.sent.given(KIND.name);
-        let kind = kind.optional(|word| AccountKind::parse(word).ok_or("is key or contract"))?;
-        match find_who(management, who, kind).await {
-            Err(FindWhoError::Store(error)) => Err(Unfit::Store(error)),
-            found => self.judged(found),
-        }
     }
 }
