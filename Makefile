@@ -232,6 +232,9 @@ fuzz-lock-check:
 migration: ## Start a migration for both databases (name=add_something)
 	@[[ "$(name)" =~ ^[a-z][a-z0-9_]*$$ ]] || { echo "Say which: make migration name=add_something (small letters, digits, _)"; exit 1; }
 	at=$$(date -u +%Y-%m-%d-%H%M%S)
+	# The new one is the last one, whatever date the last one has.
+	newest=$$(ls migrations/sqlite | tail -n 1 | cut -d_ -f1)
+	[[ "$$at" > "$$newest" ]] || at=$$(echo "$$newest" | cut -d- -f1-3)-$$(printf '%06d' $$(( 10#$$(echo "$$newest" | cut -d- -f4) + 1 )))
 	for database in sqlite postgres; do
 		folder=migrations/$$database/$${at}_$(name)
 		mkdir -p $$folder

@@ -168,6 +168,13 @@ guard-record: setup-valgrind test-build ## Write the instructions of each step t
 	@$(say) "Counting the instructions of each step (about two minutes)"
 	$(GUARD) --record
 
+# Only link-time optimization is missing, which takes most of a release's build.
+.PHONY: guard-release
+guard-release: setup-valgrind test-build ## The same in the release, for bench/history.md (RECORD=1 writes bench/release.toml; ten minutes)
+	@$(say) "Building the release without link-time optimization, then counting"
+	cargo build --profile guard --locked -p countersign-app
+	$(GUARD) --server target/guard/countersign --figures bench/release.toml $(if $(RECORD),--record)
+
 # --- fuzzing --------------------------------------------------------------------------------------------------------------
 
 # Without a sanitizer the stable toolchain can do it, and in safe code a panic or a broken promise is what there is to find.

@@ -15,8 +15,8 @@ use crate::step::Step;
 /// How far a step may differ from its figure, in percent.
 const TOLERANCE: f64 = 3.0;
 const HEADER: &str = "\
-# Thousands of instructions per request for each step, as counted by callgrind on SQLite in the build that
-# `make guard` makes. `make guard-record` writes this file; `make guard` fails when a step differs by more than 3 %.
+# Thousands of instructions per request for each step, as counted by callgrind on SQLite. `make guard` counts the build
+# of the tests, and `make guard-release` the release. Both fail when a step differs by more than 3 %.
 ";
 /// The system's libraries, which also affect the figures, besides our code and the locked crates.
 const LIBRARIES: [(&str, &[&str]); 3] =
