@@ -33,7 +33,7 @@ pub use figures::{FiguresError, Verdict};
 /// Requests before counting starts: caches fill, statements are prepared, code is translated.
 const WARM_UP: usize = 30;
 /// A multiple of four plus one, so that one of them is the lower quartile.
-const WINDOWS: usize = 41;
+const WINDOWS: usize = 21;
 /// The number of requests in each window.
 const REQUESTS: usize = 5;
 /// A step that takes longer than this hangs.

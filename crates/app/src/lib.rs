@@ -20,9 +20,9 @@ mod database;
 mod failure;
 mod files;
 mod keys;
+mod log;
 mod output;
 mod server;
-mod telemetry;
 mod upkeep;
 pub mod wiring;
 
@@ -37,7 +37,7 @@ use crate::cli::{Cli, Command};
 use crate::config::throw_away::{ThrowAway, Trial};
 use crate::config::{Config, Origin, Purpose, Sources};
 use crate::failure::Failure;
-use crate::telemetry::Audience;
+use crate::log::Audience;
 use crate::wiring::Wiring;
 
 /// Runs one command line with these adapters and returns the exit code: 0 success, 1 failure, 2 wrong
@@ -87,7 +87,7 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         }
         Command::Doctor(flags) => {
             let config = load(&sources, &wiring, Purpose::Serve);
-            let _flushed = config.as_ref().ok().map(|config| telemetry::start(config, Audience::Command));
+            let _flushed = config.as_ref().ok().map(|config| log::start(config, Audience::Command));
             let loaded = match &config {
                 Ok(config) => Ok(config),
                 Err(Failure::Settings(mistakes)) => Err(Failure::Settings(mistakes.clone())),
@@ -185,7 +185,7 @@ fn serve(dev: bool, clock_is_right: bool, mut sources: Sources, wiring: Wiring) 
         sources.listening_on(address, Origin::System);
         config = load(&sources, &wiring, purpose)?;
     }
-    let _flushed = telemetry::start(&config, Audience::Server);
+    let _flushed = log::start(&config, Audience::Server);
     block_on(server::serve(config, wiring, listener, throw_away, clock_is_right))
 }
 
@@ -196,7 +196,7 @@ fn administer(
     work: impl FnOnce(&Config, &mut dyn Write) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let config = load(sources, wiring, Purpose::Administer)?;
-    let _flushed = telemetry::start(&config, Audience::Command);
+    let _flushed = log::start(&config, Audience::Command);
     work(&config, &mut io::stdout())
 }
 

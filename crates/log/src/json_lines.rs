@@ -16,9 +16,10 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-use super::log_writer::LogWriter;
+use crate::log_writer::LogWriter;
 
 /// Writes each event as one line of JSON.
+#[derive(Debug)]
 pub(crate) struct JsonLines(pub(crate) LogWriter);
 
 /// The members of a JSON object that a span adds to the lines of its events.
@@ -195,8 +196,8 @@ mod tests {
     use time::macros::datetime;
     use tracing_subscriber::layer::SubscriberExt;
 
-    use super::super::page::Page;
     use super::*;
+    use crate::page::Page;
 
     /// The log lines that some work produces.
     fn logged(work: impl FnOnce()) -> Vec<Value> {

@@ -14,7 +14,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// Lets an event of [`ACCEPTS`] through once a minute, and all other events always.
 #[derive(Debug, Default)]
-pub(super) struct OncePerMinute {
+pub(crate) struct OncePerMinute {
     said_at: Mutex<Option<Instant>>,
 }
 

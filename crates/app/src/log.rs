@@ -1,24 +1,12 @@
-//! The log: text for people on a terminal, JSON elsewhere. It always goes to standard error, so that standard
+//! What the log has: text for people on a terminal, JSON elsewhere. It always goes to standard error, so that standard
 //! output holds only what a command was asked for.
-
-mod json_lines;
-mod log_writer;
-mod once_per_minute;
-#[cfg(test)]
-mod page;
 
 use std::io::{self, IsTerminal};
 
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
+use countersign_log::{Flush, Style};
 
 use crate::config::{Config, LogFormat};
 use crate::database::change_log;
-use json_lines::JsonLines;
-pub(crate) use log_writer::Flush;
-use log_writer::LogWriter;
-use once_per_minute::OncePerMinute;
 
 /// The prefix of the names of all our crates.
 const OURS: &str = "countersign";
@@ -35,29 +23,18 @@ pub(crate) enum Audience {
 /// Starts the log. Dropping the returned value makes sure that everything logged so far has reached standard
 /// error.
 pub(crate) fn start(config: &Config, audience: Audience) -> Flush {
-    let filter = EnvFilter::builder().parse_lossy(match audience {
+    let directives = match audience {
         Audience::Server => directives(&config.log),
         Audience::Command => directives_for_a_command(&config.log),
-    });
+    };
     let is_terminal = io::stderr().is_terminal();
-    let pretty = match config.log_format {
+    let is_text = match config.log_format {
         LogFormat::Auto => is_terminal || audience == Audience::Command,
         LogFormat::Pretty => true,
         LogFormat::Json => false,
     };
-    let (writer, flush) = LogWriter::start(io::stderr());
     let colors = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let registry = tracing_subscriber::registry().with(filter).with(OncePerMinute::default());
-    // This fails only at a second start in one process, and then there is a log already.
-    let _ = if pretty {
-        // A log that cannot be written must not cause a panic: the layer itself would complain on standard
-        // error.
-        let layer = tracing_subscriber::fmt::layer().with_writer(writer).log_internal_errors(false);
-        registry.with(layer.with_ansi(colors)).try_init()
-    } else {
-        registry.with(JsonLines(writer)).try_init()
-    };
-    flush
+    countersign_log::start(&directives, if is_text { Style::Text { colors } } else { Style::Json })
 }
 
 /// A level without a target applies to our own crates. Other crates log only warnings and errors unless the
@@ -82,6 +59,8 @@ fn directives_for_a_command(log: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tracing_subscriber::EnvFilter;
+
     use super::*;
 
     #[test]

@@ -23,14 +23,15 @@ const REST: Duration = Duration::from_millis(5);
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A bounded queue to the thread that writes the log. When it is full, new lines are counted and dropped.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct LogWriter {
     lines: SyncSender<Message>,
     dropped: Arc<AtomicU64>,
 }
 
 /// Dropping it waits until all lines logged so far are written, or until that takes too long.
-pub(crate) struct Flush(SyncSender<Message>);
+#[derive(Debug)]
+pub struct Flush(SyncSender<Message>);
 
 enum Message {
     Line(Vec<u8>),
@@ -39,6 +40,7 @@ enum Message {
 }
 
 /// One event, sent in one piece once the layer has finished it.
+#[derive(Debug)]
 pub(crate) struct LogLine<'a> {
     writer: &'a LogWriter,
     bytes: Vec<u8>,
@@ -162,8 +164,8 @@ mod tests {
 
     use tracing_subscriber::layer::SubscriberExt;
 
-    use super::super::page::Page;
     use super::*;
+    use crate::page::Page;
 
     /// A pipe that no one reads. It says when something is written to it.
     struct Blocked {
