@@ -30,6 +30,11 @@ pub enum Style {
     Json,
 }
 
+/// Says what is wrong with directives of `EnvFilter`.
+pub fn judge(directives: &str) -> Result<(), String> {
+    EnvFilter::builder().parse(directives).map(drop).map_err(|error| error.to_string())
+}
+
 /// Starts the log on standard error, with these directives of `EnvFilter`. Dropping the returned value makes sure that
 /// everything logged so far has reached it.
 pub fn start(directives: &str, style: Style) -> Flush {

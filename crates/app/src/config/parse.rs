@@ -20,7 +20,6 @@ use countersign_domain::wallet_link::WalletLink;
 use countersign_http_actix::DeskPlace;
 use ipnet::IpNet;
 use time::Duration;
-use tracing_subscriber::EnvFilter;
 use url::{Host, Url};
 
 use super::admin_name::AdminName;
@@ -348,7 +347,7 @@ pub(super) fn log_directives(text: &str) -> Result<String, String> {
             return Err(format!("{word:?} is not a level"));
         }
     }
-    EnvFilter::builder().parse(text).map_err(|error| error.to_string())?;
+    countersign_log::judge(text)?;
     Ok(text.to_owned())
 }
 
