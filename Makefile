@@ -70,7 +70,7 @@ setup: setup-build setup-test ## Install what building and testing need (the oth
 
 .PHONY: run
 run: setup-build ## Build and start the server, with its data in ./data (PORT=8080)
-	@$(say) "Building for a trial (about five minutes on two processors the first time, seconds afterwards)"
+	@$(say) "Building for a trial (about three minutes on two processors the first time, seconds afterwards)"
 	cargo build --profile trial --locked -p countersign-app
 	if (exec 3<>/dev/tcp/127.0.0.1/$(PORT)) 2>/dev/null; then
 		echo "Port $(PORT) is in use. Choose another one: make run PORT=8090"
