@@ -33,7 +33,7 @@ use super::make::{effect_of, make};
 use super::operations::{Cursor, Operation, Parameter, act, operation};
 use super::problem::Problem;
 use super::read::{IfMatch, Json, Query, creating, one};
-use super::schemas::{self, ADDRESS, Schema, client, items, registration, request, without};
+use super::schemas::{self, ADDRESS, Schema, client, registration, request, without};
 
 pub(super) static OPERATIONS: &[Operation] = &[
     operation(
@@ -150,9 +150,8 @@ const REGISTRATION_UPDATE: Schema = Schema::body::<OperatorsRegistration>(
 
 const CLIENT: Schema = Schema::answer("Client", client);
 
-const CLIENT_LIST: Schema = Schema::answer("ClientList", || {
-    items(schemas::answer::<ClientList>(&[("next", Cursor::Id.schema())]), "items", client())
-});
+const CLIENT_LIST: Schema =
+    Schema::answer("ClientList", || schemas::page::<ClientList>(Cursor::Id.schema(), client()));
 
 const NEW_SECRET: Schema = Schema::body::<NewSecret>(
     "NewSecret",
@@ -162,9 +161,8 @@ const NEW_SECRET: Schema = Schema::body::<NewSecret>(
 
 const SECRET: Schema = Schema::of::<SecretBody>("Secret");
 
-const SECRET_LIST: Schema = Schema::answer("SecretList", || {
-    items(schemas::answer::<SecretList>(&[]), "items", schemas::answer::<SecretRecordBody>(&[]))
-});
+const SECRET_LIST: Schema =
+    Schema::answer("SecretList", || schemas::list::<SecretList>(schemas::answer::<SecretRecordBody>(&[])));
 
 const RESOURCE_URIS: Schema = Schema::body::<ResourceUris>(
     "ResourceUris",

@@ -10,6 +10,7 @@ use countersign_domain::checkpoint::SignedCheckpoint;
 use countersign_domain::event::{Event, EventKind};
 use countersign_domain::id::{ClientId, EventId};
 use countersign_domain::number::whole;
+use countersign_http_actix::openapi::formats;
 use countersign_operators::events::list_events::{find_subject, list_events};
 use countersign_ports::{CheckpointAt, EventFilter, EventOrder, EventPage};
 use countersign_usecases::events::event_view::EventView;
@@ -23,7 +24,7 @@ use super::AdminState;
 use super::operations::{Cursor, Operation, Parameter, operation};
 use super::problem::Problem;
 use super::read::Query;
-use super::schemas::{self, Schema, items, uuid};
+use super::schemas::{self, Schema};
 use super::who;
 
 pub(super) static OPERATIONS: &[Operation] = &[
@@ -74,20 +75,15 @@ pub(super) static OPERATIONS: &[Operation] = &[
 
 const EVENT: Schema = Schema::answer("Event", event);
 
-const EVENT_LIST: Schema = Schema::answer("EventList", || {
-    items(schemas::answer::<EventList>(&[("next", Cursor::Id.schema())]), "items", event())
-});
+const EVENT_LIST: Schema =
+    Schema::answer("EventList", || schemas::page::<EventList>(Cursor::Id.schema(), event()));
 
 const CHECKPOINT_LIST: Schema = Schema::answer("CheckpointList", || {
-    items(
-        schemas::answer::<CheckpointList>(&[("next", Cursor::Number.schema())]),
-        "items",
-        schemas::answer::<CheckpointBody>(&[]),
-    )
+    schemas::page::<CheckpointList>(Cursor::Number.schema(), schemas::answer::<CheckpointBody>(&[]))
 });
 
 fn event() -> Value {
-    schemas::answer::<EventBody>(&[("id", uuid()), ("at", json!({"format": "date-time"}))])
+    schemas::answer::<EventBody>(&[("id", formats::id()), ("at", json!({"format": "date-time"}))])
 }
 
 /// Something that happened.

@@ -28,7 +28,7 @@ use super::make::{effect_of, make};
 use super::operations::{Cursor, Operation, Parameter, act, operation};
 use super::problem::Problem;
 use super::read::{IfMatch, Json, Query, creating, cursor, from_cursor, one};
-use super::schemas::{self, Schema, items, request, title};
+use super::schemas::{self, Schema, request, title};
 use super::who;
 
 pub(super) static OPERATIONS: &[Operation] = &[
@@ -95,7 +95,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
     .answers(
         200,
         Schema::answer("MembersAdded", || {
-            items(schemas::answer::<MembersAdded>(&[]), "items", schemas::answer::<MemberAddedBody>(&[]))
+            schemas::list::<MembersAdded>(schemas::answer::<MemberAddedBody>(&[]))
         }),
     )
     .conflicts(),
@@ -111,7 +111,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
     .answers(
         200,
         Schema::answer("MembersRemoved", || {
-            items(schemas::answer::<MembersRemoved>(&[]), "items", schemas::answer::<MemberRemovedBody>(&[]))
+            schemas::list::<MembersRemoved>(schemas::answer::<MemberRemovedBody>(&[]))
         }),
     )
     .conflicts(),
@@ -136,19 +136,11 @@ const GROUP_UPDATE: Schema = Schema::body::<GroupUpdate>(
 const GROUP: Schema = Schema::of::<GroupBody>("Group");
 
 const GROUP_LIST: Schema = Schema::answer("GroupList", || {
-    items(
-        schemas::answer::<GroupList>(&[("next", Cursor::Group.schema())]),
-        "items",
-        schemas::answer::<GroupBody>(&[]),
-    )
+    schemas::page::<GroupList>(Cursor::Group.schema(), schemas::answer::<GroupBody>(&[]))
 });
 
 const MEMBER_LIST: Schema = Schema::answer("MemberList", || {
-    items(
-        schemas::answer::<MemberList>(&[("next", Cursor::Row.schema())]),
-        "items",
-        schemas::answer::<MemberBody>(&[]),
-    )
+    schemas::page::<MemberList>(Cursor::Row.schema(), schemas::answer::<MemberBody>(&[]))
 });
 
 const MEMBERS: Schema = Schema::body::<Members>(

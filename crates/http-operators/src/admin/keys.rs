@@ -19,7 +19,7 @@ use super::make::make;
 use super::operations::{Operation, act, operation};
 use super::problem::Problem;
 use super::read::{Json, Query};
-use super::schemas::{self, Schema, items, request};
+use super::schemas::{self, Schema, request};
 
 pub(super) static OPERATIONS: &[Operation] = &[
     operation(
@@ -68,9 +68,8 @@ pub(super) static OPERATIONS: &[Operation] = &[
     .conflicts(),
 ];
 
-const KEY_LIST: Schema = Schema::answer("KeyList", || {
-    items(schemas::answer::<KeyList>(&[]), "items", schemas::answer::<KeyBody>(&[]))
-});
+const KEY_LIST: Schema =
+    Schema::answer("KeyList", || schemas::list::<KeyList>(schemas::answer::<KeyBody>(&[])));
 
 /// A signing key.
 #[derive(Serialize, Apiv2Schema)]

@@ -111,9 +111,8 @@ const RESOURCE_UPDATE: Schema = Schema::body::<ResourceUpdate>(
 
 const RESOURCE: Schema = Schema::answer("Resource", resource);
 
-const RESOURCE_LIST: Schema = Schema::answer("ResourceList", || {
-    items(schemas::answer::<ResourceList>(&[("next", Cursor::Uri.schema())]), "items", resource())
-});
+const RESOURCE_LIST: Schema =
+    Schema::answer("ResourceList", || schemas::page::<ResourceList>(Cursor::Uri.schema(), resource()));
 
 fn resource() -> Value {
     items(schemas::answer::<ResourceBody>(&[]), "scopes", schemas::answer::<ScopeBody>(&[]))

@@ -65,11 +65,6 @@ fn read<T: DeserializeOwned>(body: Value) -> Result<(), serde_json::Error> {
     serde_json::from_value::<T>(body).map(drop)
 }
 
-/// The rules of a UUID.
-pub(super) fn uuid() -> Value {
-    json!({"format": "uuid", "pattern": ID})
-}
-
 /// The rules of a title.
 pub(super) fn title() -> Value {
     json!({"maxLength": 100, "pattern": readable()})
@@ -195,6 +190,16 @@ fn ruled(mut schema: Value, rules: &[(&str, Value)]) -> Value {
 pub(super) fn items(mut schema: Value, field: &str, item: Value) -> Value {
     schema["properties"][field]["items"] = item;
     schema
+}
+
+/// The schema of an answer that lists such items.
+pub(super) fn list<T: Apiv2Schema>(item: Value) -> Value {
+    items(answer::<T>(&[]), "items", item)
+}
+
+/// The schema of a page of a list, of which `next` names the last row.
+pub(super) fn page<T: Apiv2Schema>(next: Value, item: Value) -> Value {
+    items(answer::<T>(&[("next", next)]), "items", item)
 }
 
 /// Says what fields are objects.

@@ -13,7 +13,7 @@ use countersign_domain::group::{GroupName, Through};
 use countersign_domain::id::UserId;
 use countersign_domain::subject::Subject;
 use countersign_http_actix::endpoint::steps::back_channel;
-use countersign_http_actix::openapi::formats::readable;
+use countersign_http_actix::openapi::formats::{self, readable};
 use countersign_operators::operate::{Effect, Operating};
 use countersign_operators::people::block::BlockedNow;
 use countersign_operators::people::list_people::{ListPeopleError, list_people};
@@ -30,7 +30,7 @@ use super::make::make;
 use super::operations::{Cursor, Operation, Parameter, act, operation};
 use super::problem::Problem;
 use super::read::{IfMatch, Json, Query};
-use super::schemas::{self, Schema, items, request, uuid, with};
+use super::schemas::{self, Schema, items, request, with};
 use super::who::{self, clients_of};
 
 pub(super) static OPERATIONS: &[Operation] = &[
@@ -102,13 +102,13 @@ const BLOCKED_NOW: Schema = Schema::of::<BlockedNowBody>("BlockedNow");
 const UNBLOCKED: Schema = Schema::of::<UnblockedBody>("Unblocked");
 
 const SIGNED_OUT: Schema =
-    Schema::answer("SignedOut", || schemas::answer::<SignedOutBody>(&[("id", uuid())]));
+    Schema::answer("SignedOut", || schemas::answer::<SignedOutBody>(&[("id", formats::id())]));
 
 const USER_DELETED: Schema =
-    Schema::answer("UserDeleted", || schemas::answer::<UserDeletedBody>(&[("id", uuid())]));
+    Schema::answer("UserDeleted", || schemas::answer::<UserDeletedBody>(&[("id", formats::id())]));
 
 const USER: Schema = Schema::answer("User", || {
-    let mut user = with(schemas::answer::<UserBody>(&[("id", uuid())]), &[("blocked", block())]);
+    let mut user = with(schemas::answer::<UserBody>(&[("id", formats::id())]), &[("blocked", block())]);
     for (field, schema) in [
         ("blocked_wallets", schemas::answer::<BlockedWalletBody>(&[])),
         ("groups", schemas::answer::<MembershipBody>(&[])),
@@ -121,8 +121,8 @@ const USER: Schema = Schema::answer("User", || {
 });
 
 const USER_LIST: Schema = Schema::answer("UserList", || {
-    let listed = with(schemas::answer::<UserListed>(&[("id", uuid())]), &[("blocked", block())]);
-    items(schemas::answer::<UserList>(&[("next", Cursor::Id.schema())]), "items", listed)
+    let listed = with(schemas::answer::<UserListed>(&[("id", formats::id())]), &[("blocked", block())]);
+    schemas::page::<UserList>(Cursor::Id.schema(), listed)
 });
 
 fn block() -> Value {

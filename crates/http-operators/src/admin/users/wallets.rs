@@ -18,7 +18,7 @@ use crate::admin::admit::Caller;
 use crate::admin::operations::{Cursor, Operation, Parameter, act, operation};
 use crate::admin::problem::Problem;
 use crate::admin::read::{IfMatch, Json, Query, cursor, from_cursor};
-use crate::admin::schemas::{self, Schema, items, with};
+use crate::admin::schemas::{self, Schema, with};
 use crate::admin::who;
 
 pub(in crate::admin) static OPERATIONS: &[Operation] = &[
@@ -50,7 +50,7 @@ pub(in crate::admin) static OPERATIONS: &[Operation] = &[
 
 const WALLET_LIST: Schema = Schema::answer("WalletList", || {
     let wallet = with(schemas::answer::<WalletBody>(&[]), &[("blocked", block())]);
-    items(schemas::answer::<WalletList>(&[("next", Cursor::Row.schema())]), "items", wallet)
+    schemas::page::<WalletList>(Cursor::Row.schema(), wallet)
 });
 
 /// A wallet in a list.
