@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::email::EmailAddress;
+use crate::email::{EmailAddress, EmailRejected};
 use crate::registration::is_web_address;
 
 /// Where people can ask for help.
@@ -14,10 +14,16 @@ pub enum Contact {
     Page(String),
 }
 
-/// A text is neither a mail address nor an https address.
+/// Why a text is not a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("neither a mail address nor an https address")]
-pub struct ContactRejected;
+pub enum ContactRejected {
+    /// It is neither of the two.
+    #[error("neither a mail address nor an https address")]
+    Neither,
+    /// No one can have a mailbox below this top-level name.
+    #[error("a mail address at the reserved domain .{0}, where no one has a mailbox")]
+    Reserved(&'static str),
+}
 
 impl Contact {
     /// Reads a mail address, with or without `mailto:`, or an https address.
@@ -26,7 +32,10 @@ impl Contact {
             return Ok(Self::Page(text.to_owned()));
         }
         let address = text.strip_prefix("mailto:").unwrap_or(text);
-        EmailAddress::parse(address).map(Self::Mail).map_err(|_| ContactRejected)
+        EmailAddress::parse(address).map(Self::Mail).map_err(|rejected| match rejected {
+            EmailRejected::Malformed => ContactRejected::Neither,
+            EmailRejected::Reserved(ending) => ContactRejected::Reserved(ending),
+        })
     }
 
     /// What people read.
@@ -74,7 +83,12 @@ mod tests {
             "a b@example.com",
             "https://",
         ] {
-            assert_eq!(Contact::parse(text), Err(ContactRejected), "{text:?}");
+            assert_eq!(Contact::parse(text), Err(ContactRejected::Neither), "{text:?}");
         }
+        assert_eq!(Contact::parse("help@oper.example"), Err(ContactRejected::Reserved("example")));
+        assert_eq!(
+            Contact::parse("help@mail.internal").map(|contact| contact.shown().to_owned()).as_deref(),
+            Ok("help@mail.internal")
+        );
     }
 }

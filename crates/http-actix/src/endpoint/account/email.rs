@@ -109,7 +109,7 @@ pub(crate) async fn put(
         Err(ChangeEmailError::Email(rejected)) => {
             let trouble = match rejected {
                 EmailRejected::Malformed => Trouble::BadEmail,
-                EmailRejected::Reserved => Trouble::ReservedEmail,
+                EmailRejected::Reserved(_) => Trouble::ReservedEmail,
             };
             return show_again(&state, &request, rejected.into(), again(trouble)).await;
         }

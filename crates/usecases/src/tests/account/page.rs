@@ -310,7 +310,7 @@ async fn f_14_a_synthetic_address_is_never_anybodys_own() {
     let anns = format!("{}@wallet.invalid", shown(&world, &ann).await.user);
     let context = &world.context;
     let error = put_email(context, &bob, &anns).await.unwrap_err();
-    assert!(matches!(error, ChangeEmailError::Email(EmailRejected::Reserved)));
+    assert!(matches!(error, ChangeEmailError::Email(EmailRejected::Reserved("invalid"))));
     let mut pending = world.pending(&client, &[("scope", "profile email")]).await;
     let wishes = LoginWishes { email: Some(anns.clone()), ..LoginWishes::default() };
     let error = world.sign_in_with(&mut pending, "toy-bob", wishes).await.unwrap_err();
