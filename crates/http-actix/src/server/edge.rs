@@ -177,15 +177,12 @@ fn log(response: &ServiceResponse<BoxBody>, state: &AppState, path: &str, took: 
     let status = response.status().as_u16();
     let error = response.response().error().and_then(|error| error.as_error::<ApiError>());
     let Some(error) = error else {
-        if path.starts_with("/health/") || path == "/metrics" {
-            // Otherwise, most of the log would be successful probes.
-            tracing::debug!(status, duration_us, "answered");
-            return;
-        }
-        if status >= 400 {
+        let is_probe = path.starts_with("/health/") || path == "/metrics";
+        if status >= 400 && !is_probe {
             state.log_refused_otherwise(response.request(), status, duration_us);
         }
-        tracing::info!(status, duration_us, "answered");
+        // Otherwise, most of the log would be successful requests, which a proxy's log has too.
+        tracing::debug!(status, duration_us, "answered");
         return;
     };
     state.log_refusal(response.request(), error, Some(duration_us));

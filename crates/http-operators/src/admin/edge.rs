@@ -84,7 +84,7 @@ fn log(response: &ServiceResponse<BoxBody>, state: &AdminState, duration_us: u64
     let extensions = request.extensions();
     let key = extensions.get::<KeyName>().map(|KeyName(name)| name.as_str());
     let Some(error) = response.response().error() else {
-        tracing::info!(status, duration_us, admin_key.name = key, "answered");
+        tracing::debug!(status, duration_us, admin_key.name = key, "answered");
         return;
     };
     let address = state.app.peer(request).map(display);
@@ -95,7 +95,12 @@ fn log(response: &ServiceResponse<BoxBody>, state: &AdminState, duration_us: u64
         (None, Some(error)) => ("invalid", error.error.description.to_string(), None, error.why()),
         (None, None) => ("invalid", error.to_string(), None, String::new()),
     };
-    let refused_for = if status >= 500 { RefusedFor::Failure } else { RefusedFor::Other };
+    let refused_for = match (status, error.as_error::<ApiError>()) {
+        (500.., _) => RefusedFor::Failure,
+        (_, Some(error)) => error.error.refused_for,
+        (409 | 412, None) => RefusedFor::Conflict,
+        (_, None) => RefusedFor::Request,
+    };
     let reason = refused_for.name();
     if status >= 500 {
         tracing::error!(
