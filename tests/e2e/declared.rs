@@ -231,7 +231,7 @@ on_both! {
 
         let other = SECRET.replace('0', "z");
         keeper.write_secret("nightly.secret", &other);
-        keeper.write("declared.toml", &file("secret_file = \"nightly.secret\"\nkeep_old = 600"));
+        keeper.write("declared.toml", &file("secret_file = \"nightly.secret\"\nkeep_old = \"10m\""));
         let text = keeper.text(&["apply", "declared.toml"]);
         assert_eq!(text, format!("~ client Nightly ({id})\n    secret  changed\n"));
         assert!(works(&other) && works(SECRET), "the old one works on for a while");
@@ -609,6 +609,10 @@ const WRONG: [(&str, &str); 44] = [
     (
         "[[client]]\nname = \"a\"\nredirect_uris = [\"https://a.example/cb\"]\nkeep_old = 5",
         "4:12: client.keep_old: is about a new secret",
+    ),
+    (
+        "[[client]]\nname = \"a\"\nredirect_uris = [\"https://a.example/cb\"]\nkeep_old = \"1y\"",
+        "4:12: client.keep_old: \"y\" is not a unit of time: use s, m, h, d or w; it takes a time such as 1d, at most 90d",
     ),
     (
         "[[client]]\nname = \"a\"\nredirect_uris = [\"https://a.example/cb\"]\nrequire_pushed_authorization_requests = \"yes\"",

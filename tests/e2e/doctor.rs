@@ -131,7 +131,7 @@ fn wrong_settings_are_findings_and_each_warning_is_one() {
     let wrong = [("COUNTERSIGN_CODE_TTL", "never"), ("COUNTERSIGN_BINDD", "x")];
     let said = Said::by(with(on(&database, "http://localhost:1"), &wrong));
     assert_eq!(said.states("settings"), ["fail", "fail"]);
-    said.has("settings", "fail", "code_ttl takes seconds");
+    said.has("settings", "fail", "code_ttl takes a time");
     let doubtful = [("COUNTERSIGN_BIND", "0.0.0.0:8080"), ("COUNTERSIGN_APPLY_FILES", "/no/such/file.toml")];
     let said = Said::by(with(on(&database, "http://localhost:1"), &doubtful));
     said.has("settings", "warn", "can be reached from the network");

@@ -204,19 +204,7 @@ on_both! {
     /// Whatever a command does, it says when its output could not be written.
     fn a_command_whose_output_is_lost_fails_and_says_so(database) {
         drop(database.start());
-        for (arguments, expected) in COMMANDS.into_iter().chain([
-            (&["check-config"][..], 0),
-            (&["openapi"], 0),
-            (&["openapi", "--admin"], 0),
-            (&["generate", "settings"], 0),
-            (&["generate", "completions", "bash"], 0),
-            (&["doctor"], 0),
-            (&["--help"], 0),
-            (&["--version"], 0),
-        ]) {
-            if expected != 0 {
-                continue;
-            }
+        for arguments in printing() {
             let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
             let ended = database.operator(arguments).stdout(full).output().unwrap();
             let said = String::from_utf8_lossy(&ended.stderr);
@@ -224,4 +212,34 @@ on_both! {
             assert!(said.contains("No space left on device"), "{arguments:?}: {said}");
         }
     }
+
+    /// As `head -1` does, which has all that it wants.
+    fn a_command_whose_reader_went_away_ends_as_quietly_as_other_programs(database) {
+        drop(database.start());
+        // Half a backup is nothing to be quiet about.
+        for arguments in printing().into_iter().filter(|arguments| arguments[0] != "backup") {
+            let (reader, writer) = std::io::pipe().unwrap();
+            drop(reader);
+            let ended = database.operator(arguments).stdout(writer).output().unwrap();
+            let said = String::from_utf8_lossy(&ended.stderr);
+            assert_eq!(ended.status.code(), Some(141), "{arguments:?}: {said}");
+            assert!(said.lines().all(|line| line.starts_with("countersign: database ")), "{arguments:?}: {said}");
+        }
+    }
+}
+
+/// Commands that succeed, and print something.
+fn printing() -> Vec<&'static [&'static str]> {
+    let others: [&[&str]; 8] = [
+        &["check-config"],
+        &["openapi"],
+        &["openapi", "--admin"],
+        &["generate", "settings"],
+        &["generate", "completions", "bash"],
+        &["doctor"],
+        &["--help"],
+        &["--version"],
+    ];
+    let of_database = COMMANDS.into_iter().filter(|(_, expected)| *expected == 0).map(|(arguments, _)| arguments);
+    of_database.chain(others).collect()
 }

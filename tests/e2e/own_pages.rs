@@ -289,7 +289,7 @@ on_both! {
             let authorization = client.authorization().with("scope", "profile email");
             let body = stranger.prepare_with(&authorization, &wallet).with("email", wrong);
             let refused = stranger.login(&body).expect(400);
-            assert!(refused.field("error_description").contains("reserved domain"), "{refused:?}");
+            assert!(refused.field("error_description").contains("reserved domain ."), "{refused:?}");
         }
         browser.press(form("/account/email", &[("email", "ann@example.com")])).expect(303);
         database.change("UPDATE emails SET address = 'ann@wallet.invalid', verified_at = added_at");
@@ -444,4 +444,17 @@ fn a_page_posts_to_ourselves_only_where_it_has_a_form() {
     assert_eq!(policy(&error), "'none'");
     let denied = Request::form("/oauth/deny", &Parameters::of(&[])).header("Accept", "text/html");
     assert_eq!(policy(&browser.press(denied).expect(200)), "'none'");
+}
+
+#[test]
+fn the_description_links_to_no_other_host_unless_the_operator_names_it() {
+    let page = |server: &Server| server.get("/docs").expect(200).text();
+    assert!(!page(&Server::sqlite()).contains("The whole documentation"));
+    let server = Database::sqlite()
+        .server()
+        .with_env("COUNTERSIGN_DOCUMENTATION_URL", "https://help.example.com/auth/");
+    assert!(
+        page(&server.start())
+            .contains(r#"href="https://help.example.com/auth/">The whole documentation</a>"#)
+    );
 }

@@ -534,10 +534,11 @@ on_both! {
         let user = user_of(&server, &sign_in(&server, &client, &wallet, "openid profile"));
         let logged = |arguments: &[&str]| {
             let mut operator = Operator::of(&server);
-            operator.more.push(("COUNTERSIGN_LOG_FORMAT", "json".to_owned()));
+            let log = [("COUNTERSIGN_LOG_FORMAT", "json"), ("COUNTERSIGN_LOG", "debug")];
+            operator.more.extend(log.map(|(name, value)| (name, value.to_owned())));
             let ended = operator.run(arguments);
             let lines = ended.err.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-            lines.filter(|line| line["target"] == "countersign::changes").collect::<Vec<_>>()
+            lines.filter(|line| line["level"] == "INFO").collect::<Vec<_>>()
         };
         for (arguments, message, field) in [
             (&["group", "create", "staff"][..], "group created", "group"),

@@ -20,7 +20,9 @@ use clap_complete::Shell;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 
 pub(crate) use self::admin_key::AdminKeyCommand;
-pub(crate) use self::client::{ChangedClient, ClientCommand, MetadataFlags, NewClient, NewClientOutput};
+pub(crate) use self::client::{
+    ChangedClient, ClientCommand, MetadataFlags, NewClient, NewClientOutput, keep_old,
+};
 pub(crate) use self::declared::{ApplyFlags, ExportFlags};
 pub(crate) use self::event::{EventChoice, EventCommand};
 pub(crate) use self::health::{DoctorFlags, HealthcheckFlags};

@@ -16,5 +16,6 @@ pub(crate) mod migrate;
 pub(crate) mod output;
 pub(crate) mod people;
 pub(crate) mod resource;
+pub(crate) mod running;
 pub(crate) mod saved;
 pub(crate) mod templates;

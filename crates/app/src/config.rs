@@ -43,6 +43,7 @@ pub(crate) use desk::DeskSettings;
 use reader::Reader;
 pub(crate) use reader::Shown;
 use settings::Setting;
+use sources::DEFAULT;
 pub(crate) use sources::{Origin, Sources};
 
 use crate::failure::Mistake;
@@ -81,10 +82,14 @@ pub(crate) struct Config {
     pub(crate) synthetic_email: bool,
     /// The files that declare clients, groups and resources.
     pub(crate) apply_files: Vec<PathBuf>,
+    /// Where backups go that are not given a file.
+    pub(crate) backup_directory: Option<PathBuf>,
     pub(crate) playground: bool,
     /// True if the server is only for trying out, and everything is deleted at the end.
     pub(crate) dev: bool,
     pub(crate) template_directory: Option<PathBuf>,
+    /// Where the operator serves the documentation.
+    pub(crate) documentation_url: Option<String>,
     pub(crate) workers: usize,
     pub(crate) log: String,
     pub(crate) log_format: LogFormat,
@@ -110,6 +115,11 @@ impl Config {
     /// Where the value of the setting with this name comes from.
     pub(crate) fn origin(&self, name: &str) -> Option<&str> {
         self.shown.iter().find(|shown| shown.name == name).map(|shown| shown.origin.as_str())
+    }
+
+    /// Is nothing said of the setting with this name?
+    pub(crate) fn is_default(&self, name: &str) -> bool {
+        self.origin(name).is_none_or(|origin| origin.starts_with(DEFAULT))
     }
 }
 
@@ -202,7 +212,9 @@ impl Config {
         let assertion_audience = reader.read(&settings::ASSERTION_AUDIENCE);
         let synthetic_email = reader.read(&settings::SYNTHETIC_EMAIL);
         let apply_files = reader.read(&settings::APPLY_FILES).unwrap_or_default();
+        let backup_directory = reader.read(&settings::BACKUP_DIRECTORY);
         let template_directory = reader.read(&settings::TEMPLATE_DIRECTORY);
+        let documentation_url = reader.read(&settings::DOCUMENTATION_URL);
         let workers = workers(&mut reader);
         let log = reader.read(&settings::LOG);
         let log_format = reader.read(&settings::LOG_FORMAT);
@@ -235,6 +247,7 @@ impl Config {
             shows_metrics: metrics == MetricsPage::Beside,
         };
         let warnings = reach.warning().into_iter().chain(proxies.warnings()).chain(exposed(admin));
+        let warnings = warnings.chain(open_by_default(&reader, public_url.as_ref()));
         let warnings = warnings.chain(push.warnings()).chain(about_desk).chain(reader.warnings()).collect();
         let (shown, mistakes) = reader.finish();
         let whole = || {
@@ -261,9 +274,11 @@ impl Config {
                 assertion_audience: assertion_audience?,
                 synthetic_email: synthetic_email?,
                 apply_files,
+                backup_directory,
                 playground,
                 dev: purpose == Purpose::TryOut,
                 template_directory,
+                documentation_url,
                 workers,
                 log: log?,
                 log_format: log_format?,
@@ -488,6 +503,16 @@ impl Reach<'_> {
             url.as_str()
         ))
     }
+}
+
+/// The warning about a server for everyone whose operator did not say who can sign in.
+fn open_by_default(reader: &Reader<'_>, public_url: Option<&PublicUrl>) -> Option<String> {
+    let is_public = public_url.is_some_and(|url| !url.is_loopback());
+    (is_public && !reader.is_given(&settings::DEFAULT_ACCESS)).then(|| {
+        "default_access: not set, so everyone with a wallet can sign in to every client that has no rule of its own; set \
+         it to the groups that can, or to everyone if you want that"
+            .to_owned()
+    })
 }
 
 /// What the settings say about proxies in front of the server (F-04).

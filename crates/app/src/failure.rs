@@ -28,7 +28,13 @@ pub(crate) enum Failure {
     Failed(String),
     /// The command answered a question, and its output says no. There is nothing to add.
     AnswerIsNo,
+    /// The program that reads the output has all that it wants, as `head` does. There is nothing to say
+    /// about it.
+    Unread,
 }
+
+/// What a shell reports of a program that ended because nothing reads its output: 128 and the number of SIGPIPE.
+const UNREAD: u8 = 141;
 
 impl Failure {
     /// A failed attempt, with all its causes.
@@ -40,6 +46,7 @@ impl Failure {
         match self {
             Self::Failed(_) | Self::AnswerIsNo => 1,
             Self::Settings(_) | Self::Usage(_) => 2,
+            Self::Unread => UNREAD,
         }
     }
 }
@@ -51,14 +58,18 @@ impl fmt::Display for Failure {
                 mistakes.iter().try_for_each(|mistake| writeln!(f, "countersign: {mistake}"))
             }
             Self::Usage(text) | Self::Failed(text) => writeln!(f, "countersign: {}", text.trim_end()),
-            Self::AnswerIsNo => Ok(()),
+            Self::AnswerIsNo | Self::Unread => Ok(()),
         }
     }
 }
 
 impl From<io::Error> for Failure {
-    /// The output is all that a command is for, so output that cannot be written is a failure.
+    /// The output is all that a command is for, so output that cannot be written is a failure. If nothing reads it, the
+    /// command ends as quietly as other programs do.
     fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::Unread;
+        }
         Self::because("write the output", &error)
     }
 }

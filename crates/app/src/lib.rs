@@ -17,6 +17,7 @@ mod cli;
 mod commands;
 mod config;
 mod database;
+mod duration;
 mod failure;
 mod files;
 mod keys;
@@ -41,7 +42,7 @@ use crate::log::Audience;
 use crate::wiring::Wiring;
 
 /// Runs one command line with these adapters and returns the exit code: 0 success, 1 failure, 2 wrong
-/// settings or a wrong command line.
+/// settings or a wrong command line, 141 if the output was no longer read.
 pub fn run(args: impl IntoIterator<Item = OsString>, wiring: Wiring) -> ExitCode {
     let matches = match cli::command().try_get_matches_from(args) {
         Ok(matches) => matches,
@@ -51,8 +52,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, wiring: Wiring) -> ExitCode
             // Help and version come this way too. They are output, as that of a command.
             return match error.print() {
                 Err(unwritten) if error.exit_code() == 0 => {
-                    let _ = write!(io::stderr().lock(), "{}", Failure::from(unwritten));
-                    ExitCode::FAILURE
+                    let failure = Failure::from(unwritten);
+                    let _ = write!(io::stderr().lock(), "{failure}");
+                    ExitCode::from(failure.exit_code())
                 }
                 Ok(()) | Err(_) => code,
             };

@@ -16,7 +16,8 @@ const OURS: &str = "countersign";
 pub(crate) enum Audience {
     /// A server, which logs as the settings say.
     Server,
-    /// A command, whose output is its answer. It logs only what is wrong, and what it changed.
+    /// A command, whose output is its answer. It logs only what is wrong and, if the operator wants to know more, what it
+    /// works on and what it changed.
     Command,
 }
 
@@ -50,10 +51,10 @@ fn directives(log: &str) -> String {
     format!("warn,{}", parts.join(","))
 }
 
-/// Warnings, and what the command changed, unless the operator wants no such lines.
+/// Warnings, and with `debug` or `trace` what the command works on and what it changed.
 fn directives_for_a_command(log: &str) -> String {
-    let is_quiet = matches!(log.trim().to_ascii_lowercase().as_str(), "warn" | "error" | "off");
-    let changes = if is_quiet { String::new() } else { format!(",{}=info", change_log::TARGET) };
+    let is_asked = log.split(',').any(|part| matches!(&*part.trim().to_ascii_lowercase(), "debug" | "trace"));
+    let changes = if is_asked { format!(",{}=debug", change_log::TARGET) } else { String::new() };
     format!("{}{changes}", directives("warn"))
 }
 
@@ -66,8 +67,11 @@ mod tests {
         assert_eq!(directives("trace"), "warn,warn,countersign=trace");
         assert_eq!(directives("off"), "warn,off");
         assert_eq!(directives("info, actix_http=debug"), "warn,warn,countersign=info,actix_http=debug");
-        assert_eq!(directives_for_a_command("debug"), "warn,warn,countersign=warn,countersign::changes=info");
-        assert_eq!(directives_for_a_command("error"), "warn,warn,countersign=warn");
+        assert_eq!(
+            directives_for_a_command("debug"),
+            "warn,warn,countersign=warn,countersign::changes=debug"
+        );
+        assert_eq!(directives_for_a_command("info"), "warn,warn,countersign=warn");
         assert_eq!(countersign_log::judge(&directives("info,countersign_usecases=debug")), Ok(()));
     }
 }

@@ -319,6 +319,7 @@ async fn start(
         template_directory: config.template_directory.clone(),
         wallet_links: config.wallet_links.clone(),
         contact: config.contact.clone(),
+        documentation: config.documentation_url.clone(),
         playground: config.playground,
         dev: config.dev,
         metrics: Arc::clone(&metrics),

@@ -185,8 +185,11 @@ impl OpenError {
     /// What the operator can do.
     pub(crate) const fn advice(&self) -> &'static str {
         match self {
-            Self::Unavailable(_) | Self::Unusable(_) => {
+            Self::Unavailable(_) => {
                 "start the database, or correct database_url; no one can sign in without it"
+            }
+            Self::Unusable(_) => {
+                "correct database_url or, if the database is damaged, bring back a backup (docs/backup.md)"
             }
             Self::Unfinished(_) => {
                 "run `countersign restore --undo` to go on with the data that were there before, or run the restore or the copy \

@@ -38,6 +38,8 @@ pub struct HttpSettings {
     pub wallet_links: Vec<WalletLink>,
     /// Where people who are turned away can ask, if the operator says so.
     pub contact: Option<Contact>,
+    /// Where the operator serves the documentation, to which `/docs` links.
+    pub documentation: Option<String>,
     /// Is there a playground?
     pub playground: bool,
     /// Is this a development server, which throws its data away at the end? Every page then says so.

@@ -310,6 +310,7 @@ impl Site {
             template_directory: None,
             wallet_links: Vec::new(),
             contact: None,
+            documentation: None,
             playground: false,
             dev: false,
             metrics: Arc::new(super::http::metrics("0", Box::new(Nothing))),

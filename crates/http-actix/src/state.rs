@@ -51,6 +51,7 @@ pub struct AppState {
     pub(crate) wallet_links: Vec<WalletLink>,
     /// Where people who are turned away can ask.
     pub(crate) contact: Option<Contact>,
+    pub(crate) documentation: Option<String>,
     pub(crate) playground: bool,
     /// What applications received. `None` unless this is a trial server with a playground.
     pub(crate) received: Option<Received>,
@@ -112,6 +113,7 @@ impl AppState {
             registration: settings.registration,
             wallet_links: settings.wallet_links,
             contact: settings.contact,
+            documentation: settings.documentation,
             playground: settings.playground,
             received,
             is_dev: settings.dev,

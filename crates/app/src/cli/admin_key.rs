@@ -4,6 +4,7 @@ use clap::Subcommand;
 use countersign_domain::admin_key::{AdminKeyName, AdminScope};
 
 use crate::cli::OutputChoice;
+use crate::duration;
 
 /// The longest life of a key that expires, in seconds: ten years.
 const LONGEST: i64 = 315_360_000;
@@ -20,8 +21,8 @@ pub(crate) enum AdminKeyCommand {
         /// reading (repeatable).
         #[arg(long, required = true, value_parser = AdminScope::parse)]
         scope: Vec<AdminScope>,
-        /// Let it expire after so many seconds.
-        #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=LONGEST))]
+        /// Let it expire after this time: `90d`, or a number of seconds, at most ten years.
+        #[arg(long, value_name = "TIME", value_parser = lives)]
         expires: Option<u32>,
         #[command(flatten)]
         output: OutputChoice,
@@ -47,8 +48,14 @@ pub(crate) enum AdminKeyCommand {
 const EXAMPLES: &str = "\
 Examples:
   countersign admin-key create --name CI --scope clients:write --scope users:read
-  countersign admin-key create --name audit --scope events:read --expires 7776000
+  countersign admin-key create --name audit --scope events:read --expires 90d
   countersign admin-key list
   countersign admin-key revoke CI
 
 Exit code: 0 done, 1 refused or not found, 2 bad usage.";
+
+fn lives(text: &str) -> Result<u32, String> {
+    let wrong = |reason| format!("{reason}; it takes a time such as 90d, 1s to 3650d");
+    let lives = duration::parse_within(text, 1, LONGEST).map_err(wrong)?;
+    u32::try_from(lives.whole_seconds()).map_err(|_| wrong("too large".to_owned()))
+}

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::applications;
 use crate::cli::OutputChoice;
+use crate::duration;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClientCommand {
@@ -53,11 +54,10 @@ pub(crate) enum ClientCommand {
     RotateSecret {
         /// The client's id, or its name if no other has it.
         client_id: String,
-        /// Let the old secret work for so many seconds more, at most 7776000 (90 days). A client has two secrets
-        /// at most: one that was kept before ends at once.
-        #[arg(long, value_name = "SECONDS", default_value_t = 0, hide_default_value = true)]
-        #[arg(value_parser = clap::value_parser!(u32).range(..=i64::from(KeepOld::LONGEST)))]
-        keep_old: u32,
+        /// Let the old secret work for this long: `1d`, or a number of seconds, at most 90 days. A client has two
+        /// secrets at most: one that was kept before ends at once.
+        #[arg(long, value_name = "TIME", default_value = "0", hide_default_value = true, value_parser = keep_old)]
+        keep_old: KeepOld,
         #[command(flatten)]
         output: OutputChoice,
     },
@@ -137,7 +137,7 @@ A running server uses the new values from the moment the command ends.";
 const ROTATE_EXAMPLES: &str = "\
 Examples:
   countersign client rotate-secret 01a1fd8c-…                       # the old secret is no longer a secret
-  countersign client rotate-secret 01a1fd8c-… --keep-old 86400      # a day to hand out the new one
+  countersign client rotate-secret 01a1fd8c-… --keep-old 1d      # a day to hand out the new one
   countersign client show 01a1fd8c-…                                # is the old one still in use?
 
 A running server knows the new secret from the moment the command ends.";
@@ -296,6 +296,14 @@ impl FromArgMatches for FieldFlags {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+/// How long a secret that is replaced works on.
+pub(crate) fn keep_old(text: &str) -> Result<KeepOld, String> {
+    let wrong = |reason| format!("{reason}; it takes a time such as 1d, at most 90d");
+    let kept = duration::parse_within(text, 0, i64::from(KeepOld::LONGEST)).map_err(wrong)?;
+    let seconds = u32::try_from(kept.whole_seconds()).ok();
+    seconds.and_then(KeepOld::seconds).ok_or_else(|| wrong("too large".to_owned()))
 }
 
 fn grant_types() -> PossibleValuesParser {

@@ -12,6 +12,7 @@ use time::{Date, Duration, OffsetDateTime};
 
 use super::people::limit;
 use crate::cli::OutputChoice;
+use crate::duration;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum EventCommand {
@@ -87,7 +88,7 @@ pub(crate) enum EventCommand {
 #[derive(Debug, clap::Args)]
 pub(crate) struct EventChoice {
     /// Only events since this time: `2026-11-23T12:00:00Z`, `2026-11-23` (UTC), or how long ago: `30m`, `2h`,
-    /// `7d`.
+    /// `7d`, `2w`.
     #[arg(long, value_name = "TIME", value_parser = Moment::parse)]
     pub(crate) since: Option<Moment>,
     /// Only events before this time.
@@ -116,18 +117,11 @@ pub(crate) enum Moment {
 
 impl Moment {
     fn parse(text: &str) -> Result<Self, &'static str> {
-        const WRONG: &str = "it takes 2026-11-23T12:00:00Z, 2026-11-23, 30m, 2h or 7d";
-        if let Some((number, unit)) = text.len().checked_sub(1).and_then(|at| text.split_at_checked(at))
-            && let Ok(number) = number.parse::<u32>()
-        {
-            let number = i64::from(number);
-            return Ok(Self::Ago(match unit {
-                "s" => Duration::seconds(number),
-                "m" => Duration::minutes(number),
-                "h" => Duration::hours(number),
-                "d" => Duration::days(number),
-                _ => return Err(WRONG),
-            }));
+        const WRONG: &str = "it takes 2026-11-23T12:00:00Z, 2026-11-23, 30m, 2h, 7d or 2w";
+        // A number alone is not how long ago something was: `2026` may be meant as a year.
+        let has_unit = text.ends_with(|last: char| last.is_ascii_lowercase());
+        if let Some(ago) = duration::parse(text).ok().filter(|ago| has_unit && !ago.is_negative()) {
+            return Ok(Self::Ago(ago));
         }
         let at = OffsetDateTime::parse(text, &Rfc3339)
             .or_else(|_| Date::parse(text, DAY).map(|date| date.midnight().assume_utc()));
@@ -189,10 +183,12 @@ mod tests {
             ("30m", datetime!(2026-11-23 11:30 UTC)),
             ("2h", datetime!(2026-11-23 10:00 UTC)),
             ("7d", datetime!(2026-11-16 12:00 UTC)),
+            ("2w", datetime!(2026-11-09 12:00 UTC)),
         ] {
             assert_eq!(Moment::parse(text).unwrap().before(now), meant, "{text}");
         }
-        for text in ["", "h", "yesterday", "2026-13-01", "5w", "-3d", "1.5h", "é", "2026-11-23T11:30"] {
+        for text in ["", "h", "yesterday", "2026", "2026-13-01", "5y", "-3d", "1.5h", "é", "2026-11-23T11:30"]
+        {
             assert!(Moment::parse(text).is_err(), "{text}");
         }
     }

@@ -29,7 +29,8 @@ pub(super) fn with_settings(root: Command) -> Command {
         "serve" | "check-config" | "doctor" => all(command),
         "healthcheck" => with(command, &["bind"], |flag| flag),
         "migrate" => with(command, &DATABASE, |flag| flag),
-        "backup" | "restore" => with(command, &[&DATABASE[..], &["secret"]].concat(), |flag| flag),
+        "backup" => with(command, &[&DATABASE[..], &["secret", "backup_directory"]].concat(), |flag| flag),
+        "restore" => with(command, &[&DATABASE[..], &["secret"]].concat(), |flag| flag),
         "copy" => with(command, &["log", "log_format"], |flag| flag),
         "client" => with(command, &[&DATABASE[..], &["resources"]].concat(), |flag| flag.global(true)),
         // What takes WHO reads addresses, and what ends access signs the notifications for clients.

@@ -9,8 +9,12 @@ use crate::wiring::DatabaseUrl;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BackupFlags {
-    /// The file to write, which must not exist; `-` is standard output.
-    pub(crate) file: PathBuf,
+    /// The file to write, which must not exist; `-` is standard output. Without it, a file in `backup_directory` that is
+    /// named after the time.
+    pub(crate) file: Option<PathBuf>,
+    /// Afterwards keep only so many of the newest backups in `backup_directory`, and remove the older ones.
+    #[arg(long, value_name = "N", conflicts_with = "file", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) keep: Option<u16>,
     /// Encrypt for this age recipient (`age1…`). Can be given several times: each of them can open the backup.
     #[arg(long, value_name = "RECIPIENT")]
     pub(crate) encrypt_to: Vec<Recipient>,
@@ -75,6 +79,7 @@ pub(crate) const BACKUP_EXAMPLES: &str = "\
 Examples:
   countersign backup /var/backups/countersign/2026-12-02.backup
   countersign backup --encrypt-to age1… sign-ins.backup.age
+  countersign backup --keep 14            # every night: into backup_directory, and the fortnight before is kept
 
 Keep the operator's secret too, in another place: without it the signing keys in a backup cannot be opened.";
 

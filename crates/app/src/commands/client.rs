@@ -9,7 +9,6 @@ use std::io::Write;
 
 use countersign_domain::act::Act;
 use countersign_domain::client::Client;
-use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::id::ClientId;
 use countersign_operators::operate::Effect;
 use countersign_operators::people::look_up_client::{LookUpClientError, look_up_client};
@@ -23,6 +22,7 @@ use self::fields::Fields;
 use crate::cli::{ClientCommand, Output};
 use crate::commands::make::make;
 use crate::commands::output::client_output as output;
+use crate::commands::running;
 use crate::config::Config;
 use crate::database::opened::Opened;
 use crate::failure::{Failure, store};
@@ -52,7 +52,7 @@ async fn carry_out(
     let management = opened.management();
     match command {
         ClientCommand::Create { client, output } => {
-            create::create(*client, output, management, out).await?;
+            create::create(*client, output, opened, out).await?;
         }
         ClientCommand::Update { client, output } => {
             update::update(*client, output.output, opened, out).await?;
@@ -66,14 +66,12 @@ async fn carry_out(
             let default_access = &management.policy.default_access;
             output::client_with_secrets(&client, default_access, &secrets, output.output, out)?;
             if shows_received {
-                output::received_at(&client, &management.policy.public_url, output.output, out)?;
+                let issuer = running::issuer(opened).await.map_err(|error| store(&error))?;
+                output::received_at(&client, &issuer, output.output, out)?;
             }
         }
         ClientCommand::RotateSecret { client_id, keep_old, output } => {
             let client = find(management, &client_id).await?.id.into();
-            let keep_old = KeepOld::seconds(keep_old).ok_or_else(|| {
-                Failure::Usage(format!("--keep-old is at most {} seconds", KeepOld::LONGEST))
-            })?;
             show_effect(&make(opened, Act::RotateSecret { client, keep_old }).await?, output.output, out)?;
         }
         ClientCommand::OpenResource { client_id, resource, output } => {

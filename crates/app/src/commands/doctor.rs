@@ -1,8 +1,10 @@
 //! `countersign doctor`: looks at everything that a server needs, and says what is wrong and what to do. It changes
 //! nothing, and shows no secret.
 
+mod backups;
 mod data;
 mod outside;
+pub(crate) mod words;
 
 use std::io::Write;
 use std::time::Duration;
@@ -44,7 +46,7 @@ pub(crate) async fn doctor(
         }
         Err(failure) => return Err(failure),
     };
-    let findings: Vec<Finding> = findings.into_iter().map(cut).collect();
+    let findings: Vec<Finding> = findings.into_iter().map(readable).collect();
     match flags.output.output {
         Output::Json => {
             let shown: Vec<Value> = findings.iter().map(as_json).collect();
@@ -81,7 +83,8 @@ async fn examined(flags: &DoctorFlags, config: &Config, wiring: &Wiring) -> Resu
     // Which server answers is judged by the keys in the database, so this comes last.
     let public_url = outside::public_url(&config.public_url, &asker, kids.as_deref());
     let public_url = timeout(LIMIT, public_url).await.unwrap_or_else(|_| vec![too_slow("public_url")]);
-    let parts = [settings(config, wiring), inside, rpc, smtp.into_iter().collect(), public_url];
+    let backups = vec![backups::look(config.backup_directory.as_deref(), wiring.clock.now())];
+    let parts = [settings(config, wiring), inside, backups, rpc, smtp.into_iter().collect(), public_url];
     Ok(parts.into_iter().flatten().collect())
 }
 
@@ -110,8 +113,9 @@ fn settings(config: &Config, wiring: &Wiring) -> Vec<Finding> {
     findings
 }
 
-/// Others wrote parts of a message, who could write without end.
-fn cut(mut finding: Finding) -> Finding {
+/// Others wrote parts of a message: libraries, for programmers, and servers, which could write without end.
+fn readable(mut finding: Finding) -> Finding {
+    finding.message = words::in_words(&finding.message);
     if let Some((end, _)) = finding.message.char_indices().nth(LONGEST) {
         finding.message.truncate(end);
         finding.message.push('…');

@@ -11,6 +11,7 @@ use countersign_adapters_http::OwnServer;
 use url::Url;
 
 use crate::cli::HealthcheckFlags;
+use crate::commands::doctor::words::in_words;
 use crate::config::{Config, Sources};
 use crate::failure::{Failure, chain};
 
@@ -36,7 +37,7 @@ pub(crate) async fn healthcheck(
     match server.get(&url).await {
         Ok(answer) if answer.status == 200 => Ok(writeln!(out, "ready: {url}")?),
         Ok(answer) => Err(Failure::Failed(format!("not ready: {url} answered {}", answer.status))),
-        Err(error) => Err(Failure::Failed(format!("not ready: {url}: {}", chain(&error)))),
+        Err(error) => Err(Failure::Failed(format!("not ready: {url}: {}", in_words(&chain(&error))))),
     }
 }
 

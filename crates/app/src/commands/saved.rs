@@ -2,11 +2,12 @@
 
 mod file;
 mod interruption;
+pub(crate) mod kept;
 mod progress;
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use countersign_operators::saved::running::Judging;
 use countersign_operators::saved::save::{Step, check, save};
 use countersign_ports::{ArchiveError, ArchiveSource, Clock, EntropyExt, MarkRemoved, RaiseEpoch};
 use serde_json::json;
+use time::OffsetDateTime;
 
 use self::file::BackupFile;
 use self::interruption::Interruption;
@@ -49,7 +51,9 @@ pub(crate) fn backup(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let scheme = opening::scheme(config, wiring)?;
-    let is_stream = flags.file.as_os_str() == "-";
+    let made_at = wiring.clock.now();
+    let place = place(flags, config, made_at)?;
+    let is_stream = place.as_os_str() == "-";
     let fingerprint = match operator_secret::load(config, wiring) {
         Ok(secret) => Some(SecretFingerprint::new(secret.derive(FINGERPRINT))),
         Err(OperatorSecretError::NotSet | OperatorSecretError::NoFile(_)) => {
@@ -62,9 +66,8 @@ pub(crate) fn backup(
     let _ = rustix::process::nice(LOWEST_PRIORITY);
     let failed = |error| failure("back up", &config.database_url, error);
     let interruption = Interruption::listen()?;
-    let file = if is_stream { None } else { Some(BackupFile::create(&flags.file)?) };
+    let file = if is_stream { None } else { Some(BackupFile::create(&place)?) };
     opening::introduce(config, scheme);
-    let made_at = wiring.clock.now();
     let mut source = scheme.archive(&config.database_url).map_err(failed)?;
     let header = Header {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -96,6 +99,7 @@ pub(crate) fn backup(
             file.keep()?
         }
     };
+    let removed = remove_older(flags, &place, made_at)?;
     let (rows, tables) = (header.rows(), header.tables.len());
     note_foreign(&foreign, "not in the backup, because it is not of Countersign")?;
     match flags.output.output {
@@ -103,24 +107,46 @@ pub(crate) fn backup(
             out,
             "{}",
             json!({
-                "file": flags.file.display().to_string(),
+                "file": place.display().to_string(),
                 "bytes": bytes,
                 "tables": tables,
                 "rows": rows,
                 "made_at": written(made_at),
                 "encrypted": !flags.encrypt_to.is_empty(),
                 "left_out": names(&foreign),
+                "removed": removed,
             })
         )?,
         Output::Table => writeln!(
             out,
-            "saved {} of {} in {}: {bytes} bytes",
+            "saved {} of {} in {}: {bytes} bytes{}",
             count(rows, "row"),
             tables_in_all(tables),
-            flags.file.display()
+            place.display(),
+            if removed == 0 {
+                String::new()
+            } else {
+                format!("; removed {}", count(removed, "older backup"))
+            }
         )?,
     }
     Ok(())
+}
+
+/// Where a backup goes that is made now.
+fn place(flags: &BackupFlags, config: &Config, made_at: OffsetDateTime) -> Result<PathBuf, Failure> {
+    match (&flags.file, &config.backup_directory) {
+        (Some(file), _) => Ok(file.clone()),
+        (None, Some(folder)) => Ok(kept::place(folder, made_at, !flags.encrypt_to.is_empty())),
+        (None, None) => Err(Failure::Usage("name the file to write, or set backup_directory".to_owned())),
+    }
+}
+
+/// Removes the backups beside a new one that are too many. Returns how many these were.
+fn remove_older(flags: &BackupFlags, newest: &Path, now: OffsetDateTime) -> Result<u64, Failure> {
+    let Some((keep, folder)) = flags.keep.zip(newest.parent()) else { return Ok(0) };
+    kept::remove_older(folder, keep.into(), now)
+        .map_err(|error| Failure::because(&format!("remove older backups in {}", folder.display()), &error))
 }
 
 /// Refuses a backup that a server with these settings could not use, and notes what may surprise.

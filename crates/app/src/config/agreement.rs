@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use countersign_domain::desk::operators::Quorum;
+use countersign_domain::public_url::PublicUrl;
 use countersign_domain::wallet::{WalletAccount, shortened};
 use time::Duration;
 
@@ -11,6 +12,8 @@ use crate::config::Config;
 
 /// The setting that names wallets.
 const ADMINS: &str = "admins";
+/// The setting that is the issuer.
+const PUBLIC_URL: &str = "public_url";
 
 /// Settings by name, as operators write them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,7 +57,7 @@ impl Agreement {
         let declared = config.resources.of_settings().iter();
         let chains = config.wallets.ethereum_rpc.iter();
         Self::from_iter([
-            ("public_url", config.public_url.as_str().to_owned()),
+            (PUBLIC_URL, config.public_url.as_str().to_owned()),
             ("registration", config.registration.name().to_owned()),
             ("default_access", config.default_access.to_string()),
             ("access_token_ttl", seconds(lifetimes.access_token)),
@@ -101,6 +104,11 @@ impl Agreement {
         serde_json::from_str(text).ok().map(Self)
     }
 
+    /// The issuer.
+    pub(crate) fn public_url(&self) -> Option<PublicUrl> {
+        PublicUrl::parse(self.0.get(PUBLIC_URL)?).ok()
+    }
+
     /// What to write down.
     pub(crate) fn written(&self) -> String {
         serde_json::to_value(&self.0).unwrap_or_default().to_string()
@@ -133,6 +141,7 @@ mod tests {
     #[test]
     fn what_is_written_down_is_read_again_and_anything_else_is_nothing() {
         let ours = agreement([("public_url", "https://auth.example.com"), ("code_ttl", "60")]);
+        assert_eq!(ours.public_url().as_ref().map(PublicUrl::as_str), Some("https://auth.example.com"));
         assert_eq!(Agreement::read(&ours.written()), Some(ours));
         for text in ["", "null", "[]", r#"{"code_ttl":60}"#, r#"{"code_ttl":"60""#] {
             assert_eq!(Agreement::read(text), None, "{text}");

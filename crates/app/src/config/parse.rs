@@ -24,6 +24,7 @@ use url::{Host, Url};
 
 use super::admin_name::AdminName;
 use super::{AddressDetail, LogFormat, RegistrationMode};
+use crate::duration;
 use crate::wiring::DatabaseUrl;
 
 const MIN_REGISTRATION_TOKEN: usize = 16;
@@ -118,7 +119,7 @@ pub(super) fn contact(text: &str) -> Result<Contact, String> {
 }
 
 pub(super) fn seconds<const LEAST: i64, const MOST: i64>(text: &str) -> Result<Duration, String> {
-    whole_number(text, LEAST, MOST).map(Duration::seconds)
+    duration::parse_within(text, LEAST, MOST)
 }
 
 /// With less than two days a key would hardly sign before the next one is published.
@@ -136,18 +137,29 @@ pub(super) fn event_retention(text: &str) -> Result<Duration, String> {
     if text == "0" { Ok(Duration::ZERO) } else { seconds::<3_600, 315_360_000>(text) }
 }
 
-/// Whether it leads to the public internet is checked when something is sent.
-pub(super) fn push_url(text: &str) -> Result<String, String> {
+/// What a page may link to.
+pub(super) fn page_url(text: &str) -> Result<String, String> {
     let url = Url::parse(text).map_err(|_| "not a URL".to_owned())?;
+    if is_safe(&url) { Ok(url.into()) } else { Err("neither https nor http on a loopback host".to_owned()) }
+}
+
+/// Can no one between here and there read or change what is sent?
+fn is_safe(url: &Url) -> bool {
     let is_loopback = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     };
+    url.scheme() == "https" || (url.scheme() == "http" && is_loopback)
+}
+
+/// Whether it leads to the public internet is checked when something is sent.
+pub(super) fn push_url(text: &str) -> Result<String, String> {
+    let url = Url::parse(text).map_err(|_| "not a URL".to_owned())?;
     if text.len() > 2_048 {
         Err("too long".to_owned())
-    } else if url.scheme() != "https" && !(url.scheme() == "http" && is_loopback) {
+    } else if !is_safe(&url) {
         Err("neither https nor http on a loopback host".to_owned())
     } else if !url.username().is_empty() || url.password().is_some() {
         Err("it names a user; the receiver knows this server by event_push_secret".to_owned())
@@ -329,6 +341,11 @@ fn entries(text: &str) -> impl Iterator<Item = &str> {
 /// Whether each one can be read is found out when it is.
 pub(super) fn paths(text: &str) -> Result<Vec<PathBuf>, String> {
     Ok(entries(text).map(PathBuf::from).collect())
+}
+
+/// Whether there is such a folder is found out when it is used.
+pub(super) fn path(text: &str) -> Result<PathBuf, String> {
+    if text.is_empty() { Err("it is empty".to_owned()) } else { Ok(PathBuf::from(text)) }
 }
 
 pub(super) fn directory(text: &str) -> Result<PathBuf, String> {

@@ -36,7 +36,7 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without this, `countersign.toml` in the working directory, if it exists";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 49] = [
+pub(crate) static ALL: [&Spec; 51] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -69,8 +69,10 @@ pub(crate) static ALL: [&Spec; 49] = [
     &SYNTHETIC_EMAIL.spec,
     &RESOURCES.spec,
     &APPLY_FILES.spec,
+    &BACKUP_DIRECTORY.spec,
     &PLAYGROUND.spec,
     &TEMPLATE_DIRECTORY.spec,
+    &DOCUMENTATION_URL.spec,
     &WORKERS.spec,
     &LOG.spec,
     &LOG_FORMAT.spec,
@@ -229,8 +231,8 @@ pub(crate) static CONTACT: Setting<Contact> = Setting {
 pub(crate) static ACCESS_TOKEN_TTL: Setting<Duration> = lifetime(
     "access_token_ttl",
     "How long access tokens are valid.",
-    "seconds, 1 to 86400 (a day)",
-    "3600",
+    "a time such as 30m, 1s to 1d",
+    "1h",
     parse::seconds::<1, 86_400>,
 );
 
@@ -238,32 +240,32 @@ pub(crate) static REFRESH_TOKEN_TTL: Setting<Duration> = lifetime(
     "refresh_token_ttl",
     "How long an unused refresh token is valid. Using it returns a new one; after a year people must sign \
      in again.",
-    "seconds, 1 to 31536000 (a year)",
-    "2592000",
+    "a time such as 30d, 1s to 365d",
+    "30d",
     parse::seconds::<1, 31_536_000>,
 );
 
 pub(crate) static CODE_TTL: Setting<Duration> = lifetime(
     "code_ttl",
     "How long an authorization code is valid.",
-    "seconds, 1 to 600 (ten minutes)",
-    "60",
+    "a time such as 60s, 1s to 10m",
+    "1m",
     parse::seconds::<1, 600>,
 );
 
 pub(crate) static CHALLENGE_TTL: Setting<Duration> = lifetime(
     "challenge_ttl",
     "How long people have to sign the text that their wallet shows.",
-    "seconds, 1 to 600 (ten minutes)",
-    "300",
+    "a time such as 5m, 1s to 10m",
+    "5m",
     parse::seconds::<1, 600>,
 );
 
 pub(crate) static SESSION_TTL: Setting<Duration> = lifetime(
     "session_ttl",
     "How long people have to finish a sign-in.",
-    "seconds, 1 to 86400 (a day)",
-    "1800",
+    "a time such as 30m, 1s to 1d",
+    "30m",
     parse::seconds::<1, 86_400>,
 );
 
@@ -271,8 +273,8 @@ pub(crate) static LOGIN_TTL: Setting<Duration> = lifetime(
     "login_ttl",
     "How long a browser stays signed in without the wallet, if its user asked to be remembered. What an \
      application may do must still be signed once for each application. 0 turns remembering off.",
-    "seconds, 0 to 2592000 (30 days)",
-    "86400",
+    "a time such as 12h, 0 to 30d",
+    "1d",
     parse::seconds::<0, 2_592_000>,
 );
 
@@ -283,8 +285,8 @@ pub(crate) static REFRESH_GRACE: Setting<Duration> = Setting {
         doc: "How long a used refresh token may be presented again while its successor is unused, in case \
               the answer was lost on its way. The successor is then replaced: a family never has two live \
               branches.",
-        takes: "seconds, 0 to 60",
-        preset: Preset::Absent("0 for clients with a secret, 10 for public ones"),
+        takes: "a time such as 10s, 0 to 1m",
+        preset: Preset::Absent("0 for clients with a secret, `10s` for public ones"),
         privacy: Privacy::Public,
     },
     parse: parse::seconds::<0, 60>,
@@ -294,8 +296,8 @@ pub(crate) static KEY_ROTATION: Setting<Duration> = lifetime(
     "key_rotation",
     "How long a signing key signs. The next one is published a day before it starts to sign. See \
      docs/keys.md.",
-    "seconds, 172800 (two days) to 31536000 (a year), or 0 to rotate keys only by hand",
-    "7776000",
+    "a time such as 90d, 2d to 365d, or 0 to rotate keys only by hand",
+    "90d",
     parse::key_rotation,
 );
 
@@ -304,8 +306,8 @@ pub(crate) static FORGET_UNUSED_USERS: Setting<Duration> = lifetime(
     "How long to keep a user whose id no client ever received: no code was redeemed, and there is no \
      remembered sign-in, no e-mail address and no second wallet. Wallets cost nothing, so anyone can create \
      such users. The wallet's next sign-in creates a new user. All other users are kept.",
-    "seconds, 86400 (a day) to 31536000 (a year), or 0 to forget no one",
-    "604800",
+    "a time such as 7d, 1d to 365d, or 0 to forget no one",
+    "7d",
     parse::forget_unused_users,
 );
 
@@ -535,6 +537,19 @@ pub(crate) static APPLY_FILES: Setting<Vec<PathBuf>> = Setting {
     parse: parse::paths,
 };
 
+pub(crate) static BACKUP_DIRECTORY: Setting<PathBuf> = Setting {
+    spec: Spec {
+        name: "backup_directory",
+        file_key: None,
+        doc: "The folder for `countersign backup` without a file. `countersign doctor` warns if the newest backup there is more \
+              than two days old. The server does not use it. Keep a copy of the backups on another machine.",
+        takes: "the path of a folder, relative to the working directory or absolute",
+        preset: Preset::Absent("none: `countersign backup` needs a file"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::path,
+};
+
 pub(crate) static PLAYGROUND: Setting<bool> = Setting {
     spec: Spec {
         name: "playground",
@@ -558,6 +573,20 @@ pub(crate) static TEMPLATE_DIRECTORY: Setting<PathBuf> = Setting {
         privacy: Privacy::Public,
     },
     parse: parse::directory,
+};
+
+pub(crate) static DOCUMENTATION_URL: Setting<String> = Setting {
+    spec: Spec {
+        name: "documentation_url",
+        file_key: None,
+        doc: "Where you serve the site of this documentation, which the Debian package installs in \
+              `/usr/share/doc/countersign/html`. `/docs` links to it. The server does not serve the site itself, because its \
+              pages need inline scripts, which no page of this server may have.",
+        takes: "an https address such as https://docs.example.com/, or an http one on a loopback host",
+        preset: Preset::Absent("`/docs` has no such link"),
+        privacy: Privacy::Public,
+    },
+    parse: parse::page_url,
 };
 
 pub(crate) static WORKERS: Setting<usize> = Setting {

@@ -13,7 +13,7 @@ const WIDTH: usize = 100;
 const INTRODUCTION: &str = "\
 The settings of Countersign. Each line below that sets something is independent of the others: remove the # in front of it and change the value. \
 `countersign check-config --config FILE` shows what is set and what is wrong. The server reads this file when it starts. A flag or a \
-variable of the environment wins over the line here. What may be secret can be in a file of its own, whose path is the value of \
+variable of the environment wins over the line here. A time is a number with s, m, h, d or w, or a number of seconds. What may be secret can be in a file of its own, whose path is the value of \
 the line that ends in _file; a file that contains a secret must be readable by its owner alone, or by a group (chmod 640).";
 
 /// The whole file.

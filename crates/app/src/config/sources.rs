@@ -19,6 +19,8 @@ use crate::files::private_file;
 /// The settings file that is read when none is named.
 const DEFAULT_FILE: &str = "countersign.toml";
 const PREFIX: &str = "COUNTERSIGN_";
+/// How the origin of what is not set begins.
+pub(super) const DEFAULT: &str = "default";
 /// Names the folder of credentials (systemd.exec(5)).
 const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
 
@@ -52,7 +54,7 @@ impl Origin {
             Self::Trial => "the running serve --dev".to_owned(),
             Self::System => "a free port, chosen by the system".to_owned(),
             Self::HandedOver => "the socket that the supervisor handed over".to_owned(),
-            Self::Default => "default".to_owned(),
+            Self::Default => DEFAULT.to_owned(),
         }
     }
 }

@@ -321,9 +321,22 @@ fn a_file_that_is_not_toml_is_told_with_its_line() {
     assert!(mistakes[0].starts_with("…/countersign.toml, line 2: not TOML: "), "{mistakes:?}");
     assert_eq!(
         start().file("code_ttl = 1.5\n").mistakes(),
-        ["code_ttl in …/countersign.toml: a float cannot be the value; code_ttl takes seconds, 1 to 600 \
-             (ten minutes)"]
+        [
+            "code_ttl in …/countersign.toml: a float cannot be the value; code_ttl takes a time such as 60s, 1s to \
+             10m"
+        ]
     );
+}
+
+#[test]
+fn a_time_has_a_unit_or_is_seconds_wherever_it_is_set() {
+    let rotated = |start: Start| start.config().key_rotation.unwrap().whole_days();
+    assert_eq!(rotated(start().file("key_rotation = \"30d\"\n")), 30);
+    assert_eq!(rotated(start().file("key_rotation = 2592000\n")), 30);
+    assert_eq!(rotated(start().variable("COUNTERSIGN_KEY_ROTATION", "2w")), 14);
+    assert_eq!(rotated(start().flag("--key-rotation=48h")), 2);
+    assert_eq!(rotated(start()), 90);
+    assert!(start().flag("--key-rotation=0").config().key_rotation.is_none());
 }
 
 #[test]
@@ -339,7 +352,7 @@ fn all_mistakes_are_told_at_once() {
             "COUNTERSIGN_WORKRES: there is no such setting; did you mean COUNTERSIGN_WORKERS?",
             "COUNTERSIGN_BIND: \"localhost\": not an IP address with a port; bind takes an IP address and a port, such as \
              127.0.0.1:8080 or [::]:8080",
-            "code_ttl in …/countersign.toml: \"6000\": too large; code_ttl takes seconds, 1 to 600 (ten minutes)",
+            "code_ttl in …/countersign.toml: \"6000\": too large; code_ttl takes a time such as 60s, 1s to 10m",
             "--workers: \"0\": too small; workers takes a number, 1 to 512",
         ]
     );

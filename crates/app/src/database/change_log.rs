@@ -1,4 +1,5 @@
-//! What a command changed, as a line of the log: on standard error, in the format of `log_format`.
+//! What a command changed, as a line of the log: on standard error, in the format of `log_format`, if `log` is `debug`
+//! or `trace`. The record of events has each change anyway, and people read the answer of the command.
 //!
 //! The lines are made here and nowhere else, so that their words and fields stay the same: `client.id`, with `rule` and
 //! `release`, or `old_secret.kept` and `old_secret.expires_at` for a new secret; `group`; `user.id`; `wallet`
@@ -10,6 +11,7 @@ use countersign_domain::admin_key::AdminKey;
 use countersign_domain::admission::{ClientAccess, Release};
 use countersign_domain::group::GroupName;
 use countersign_domain::id::ClientId;
+use countersign_domain::public_url::PublicUrl;
 use countersign_domain::subject::Subject;
 use countersign_operators::operate::Effect;
 use countersign_ports::RotatedKeys;
@@ -140,6 +142,11 @@ impl Line {
             "{message}"
         );
     }
+}
+
+/// The database that a command works on, and the issuer of its settings.
+pub(crate) fn works_on(database: &str, issuer: &PublicUrl) {
+    tracing::debug!(target: TARGET, { database, issuer = issuer.as_str() }, "command works on this database");
 }
 
 /// Migrations ran.

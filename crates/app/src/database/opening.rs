@@ -1,5 +1,5 @@
 //! Opens the database. The server creates it if there is none, and waits if it does not answer; a command does
-//! neither, and says on standard error which database it opened.
+//! neither.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub(crate) async fn at_once(config: &Config, wiring: &Wiring) -> Result<OpenStor
     let scheme = scheme(config, wiring)?;
     let opened = match scheme.look(url).await {
         Ok(Found::Ours) => {
-            introduce(config, scheme);
+            change_log::works_on(&scheme.place(url), &config.public_url);
             scheme.open(url).await
         }
         Ok(Found::Nothing) => return Err(none_there(config, scheme, "there is no database")),
@@ -76,8 +76,8 @@ pub(crate) async fn record_upgrade(
     }
 }
 
-/// Says which database a command works on, and for which issuer. The line is for people; nothing depends on
-/// its being read.
+/// Says which database is saved, filled or migrated as a whole, and for which issuer. The line is for people; nothing
+/// depends on its being read.
 pub(crate) fn introduce(config: &Config, scheme: &dyn StorageScheme) {
     let (place, issuer) = (scheme.place(&config.database_url), config.public_url.as_str());
     let _ = writeln!(io::stderr().lock(), "countersign: database {place}, issuer {issuer}");

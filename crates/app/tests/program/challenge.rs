@@ -359,7 +359,7 @@ fn who_asks_line_by_line_is_answered_line_by_line() {
 }
 
 #[test]
-fn a_reader_that_went_away_is_a_failure_and_no_panic() {
+fn a_reader_that_went_away_ends_the_command_quietly() {
     let place = Place::new();
     let mut child = place.command(&[&VERIFY[..], &["--batch"]].concat()).spawn().unwrap();
     drop(child.stdout.take());
@@ -368,9 +368,7 @@ fn a_reader_that_went_away_is_a_failure_and_no_panic() {
     let _ = stdin.write_all(format!("{}\n", good_line()).repeat(10).as_bytes());
     drop(stdin);
     let output = child.wait_with_output().unwrap();
-    let complaint = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{complaint}");
-    assert!(complaint.starts_with("countersign: failed to write the output: "), "{complaint}");
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(141), ""));
 }
 
 #[test]

@@ -1,20 +1,25 @@
-//! What a command changes is a line of the log.
+//! What a command changes is a line of the log, for those who want to see it.
 
 use serde_json::Value;
 
 use crate::place::{Ended, Place};
 
-/// The lines of the log, which follow the line about the database.
+/// The lines about changes, which follow the line about the database.
 fn lines(ended: &Ended) -> Vec<Value> {
     assert_eq!(ended.code, 0, "{ended:?}");
-    ended.told().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let mut lines = ended.err.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let first = lines.next().unwrap();
+    assert_eq!(first["message"], "command works on this database", "{ended:?}");
+    assert!(first["database"].is_string() && first["issuer"] == "http://localhost:8080", "{first}");
+    lines.collect()
 }
 
 #[test]
 fn every_change_of_a_client_is_logged_with_its_id_and_who_made_it() {
     let place = Place::with_database();
     let run = |arguments: &[&str]| {
-        let variables = [("COUNTERSIGN_LOG_FORMAT", "json"), ("SUDO_UID", "1000")];
+        let variables =
+            [("COUNTERSIGN_LOG", "debug"), ("COUNTERSIGN_LOG_FORMAT", "json"), ("SUDO_UID", "1000")];
         place.run_with(&[arguments, &["--output", "json"]].concat(), &variables)
     };
     let created =
@@ -50,8 +55,8 @@ fn the_line_about_a_new_secret_says_until_when_the_old_one_works() {
     let id = place.json(&[&create[..], &["--output", "json"]].concat())["client_id"].clone();
     for (keep_old, kept) in [("60", true), ("0", false)] {
         let rotate = ["client", "rotate-secret", id.as_str().unwrap(), "--keep-old", keep_old];
-        let ended = place
-            .run_with(&[&rotate[..], &["--output", "json"]].concat(), &[("COUNTERSIGN_LOG_FORMAT", "json")]);
+        let variables = [("COUNTERSIGN_LOG", "debug"), ("COUNTERSIGN_LOG_FORMAT", "json")];
+        let ended = place.run_with(&[&rotate[..], &["--output", "json"]].concat(), &variables);
         let answer: Value = serde_json::from_str(&ended.out).unwrap();
         let line = lines(&ended).remove(0);
         assert_eq!(line["old_secret.kept"], kept, "{line}");
@@ -61,19 +66,14 @@ fn the_line_about_a_new_secret_says_until_when_the_old_one_works() {
 }
 
 #[test]
-fn what_only_looks_logs_nothing_and_so_does_a_command_whose_log_is_for_warnings() {
+fn a_change_prints_its_answer_and_nothing_else() {
     let place = Place::with_database();
-    assert_eq!(place.run(&["client", "list"]).told(), "");
-    let create = [
-        "client",
-        "create",
-        "--name",
-        "Kiosk",
-        "--redirect-uri",
-        "http://127.0.0.1/cb",
-        "--scope",
-        "profile",
-    ];
-    assert_eq!(place.run_with(&create, &[("COUNTERSIGN_LOG", "warn")]).told(), "");
-    assert!(place.run(&create).told().contains("client registered"), "a terminal is not asked for");
+    for (arguments, answer) in [
+        (&["group", "create", "staff"][..], "created staff\n"),
+        (&["group", "delete", "staff", "--force"], "deleted staff, which had 0 users and 0 wallets\n"),
+    ] {
+        let ended = place.run(arguments);
+        assert_eq!((ended.code, &*ended.out, &*ended.err), (0, answer, ""), "{arguments:?}");
+    }
+    assert_eq!(place.run(&["client", "list"]).err, "");
 }

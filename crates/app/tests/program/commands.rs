@@ -64,7 +64,7 @@ fn check_config_shows_every_value_with_its_place_and_no_secret() {
     assert_eq!(line("code_ttl"), "45 code_ttl in countersign.toml");
     assert_eq!(line("secret"), "(secret) COUNTERSIGN_SECRET");
     assert_eq!(line("database_url"), "postgres://ann:…@db/auth COUNTERSIGN_DATABASE_URL");
-    assert_eq!(line("session_ttl"), "1800 default");
+    assert_eq!(line("session_ttl"), "30m default");
     assert_eq!(line("registration"), "open default while the public URL is loopback");
     assert!(out.lines().last().unwrap().starts_with("ok"), "{out}");
     assert!(!out.contains(&secret) && !out.contains("hunter2"), "{out}");
@@ -80,8 +80,8 @@ fn check_config_and_serve_tell_all_mistakes_and_start_nothing() {
         assert_eq!(
             ended.err,
             "countersign: COUNTERSIGN_BINDD: there is no such setting; did you mean COUNTERSIGN_BIND?\n\
-             countersign: COUNTERSIGN_CODE_TTL: \"never\": not a whole number; code_ttl takes seconds, 1 to 600 (ten \
-             minutes)\n"
+             countersign: COUNTERSIGN_CODE_TTL: \"never\": not a number of seconds, nor a number with s, m, h, d or w; \
+             code_ttl takes a time such as 60s, 1s to 10m\n"
         );
     }
     assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 0);
@@ -158,7 +158,7 @@ fn a_client_is_created_listed_shown_given_a_new_secret_and_deleted() {
     let deleted = place.run_with_input(&["client", "delete", id], "yes\n");
     assert_eq!((deleted.code, deleted.out), (0, format!("deleted {id}\n")));
     let gone = place.run(&["client", "show", id]);
-    assert_eq!((gone.code, gone.told()), (1, &*format!("countersign: no client has the id {id}\n")));
+    assert_eq!((gone.code, gone.err), (1, format!("countersign: no client has the id {id}\n")));
     assert!(!place.path("data/countersign.db.secret").exists(), "the operator's commands need no secret");
 }
 
@@ -169,7 +169,7 @@ fn an_old_secret_is_kept_for_ninety_days_at_most_and_people_are_told_until_when(
     let id = place.json(&[&create[..], &["--output", "json"]].concat())["client_id"].clone();
     let id = id.as_str().unwrap();
     let rotate = |keep_old: &[&str]| place.run(&[&["client", "rotate-secret", id], keep_old].concat());
-    for bad in ["7776001", "-1", "1.5", "a day", ""] {
+    for bad in ["7776001", "91d", "-1", "1.5", "a day", ""] {
         assert_eq!(rotate(&["--keep-old", bad]).code, 2, "{bad}");
     }
     let at_once = rotate(&[]).out;
@@ -177,7 +177,7 @@ fn an_old_secret_is_kept_for_ninety_days_at_most_and_people_are_told_until_when(
         at_once.ends_with("The secret is shown only once: save it now. The old one no longer works.\n"),
         "{at_once}"
     );
-    let kept = rotate(&["--keep-old", "7776000"]).out;
+    let kept = rotate(&["--keep-old", "90d"]).out;
     let (_, until) = kept.split_once("The old one works until ").unwrap();
     let until = until.trim_end().trim_end_matches('.');
     let kept = rotate(&["--keep-old", "60"]).out;
@@ -224,11 +224,11 @@ fn a_client_that_breaks_a_rule_is_bad_usage() {
     let place = Place::with_database();
     let ended = place.run(&["client", "create", "--name", "x", "--redirect-uri", "http://photos.example/cb"]);
     assert_eq!(ended.code, 2);
-    assert!(ended.told().starts_with("countersign: redirect_uris[0]: must be https, "), "{}", ended.err);
+    assert!(ended.err.starts_with("countersign: redirect_uris[0]: must be https, "), "{}", ended.err);
     let unknown = place.run(&["client", "show", "nobody"]);
     assert_eq!(unknown.code, 1);
     assert!(
-        unknown.told().starts_with("countersign: no client has the id or the name \"nobody\""),
+        unknown.err.starts_with("countersign: no client has the id or the name \"nobody\""),
         "{}",
         unknown.err
     );
@@ -266,11 +266,9 @@ fn an_application_that_is_not_known_or_nowhere_is_bad_usage() {
     assert!(unknown.contains("authjs, ") && unknown.contains("similar value exists: 'synapse'"), "{unknown}");
     assert!(create(&["--for", "synapse"]).contains("--url <URL>"));
     let url = create(&["--for", "synapse", "--url", "http://matrix.example"]);
-    assert!(
-        url.ends_with(
-            "\ncountersign: --url \"http://matrix.example\": http is for loopback hosts only: use https\n"
-        ),
-        "{url}"
+    assert_eq!(
+        url,
+        "countersign: --url \"http://matrix.example\": http is for loopback hosts only: use https\n"
     );
     let both = create(&["--for", "synapse", "--url", "https://matrix.example", "--public"]);
     assert!(both.contains("cannot be used with"), "{both}");
@@ -310,4 +308,27 @@ fn a_demo_wallet_is_made_once_and_signs_the_text_byte_for_byte() {
     let first = place.run(&["demo-wallet", "address", "--key-file", "new.key"]);
     assert_eq!(first.out, place.run(&["demo-wallet", "address", "--key-file", "new.key"]).out);
     assert_eq!(mode(&place.path("new.key")), 0o600);
+}
+
+#[test]
+fn backups_without_a_file_go_into_their_folder_and_the_older_ones_are_removed() {
+    let place = Place::with_database();
+    let nowhere = place.run(&["backup"]);
+    let said = "countersign: name the file to write, or set backup_directory\n";
+    assert_eq!((nowhere.code, &*nowhere.err), (2, said));
+    fs::create_dir(place.path("kept")).unwrap();
+    let doctor = || place.run(&["doctor", "--backup-directory", "kept"]).out;
+    assert!(doctor().contains("\nwarn  backups     there is no backup in kept\n"), "{}", doctor());
+    for day in 1..=3 {
+        fs::write(place.path(&format!("kept/countersign-2026-01-0{day}T030000Z.backup")), "").unwrap();
+    }
+    assert!(doctor().contains("\nwarn  backups     the newest one in kept is "), "{}", doctor());
+    let saved = place.run(&["backup", "--backup-directory", "kept", "--keep", "2"]);
+    assert!(saved.code == 0 && saved.out.ends_with(" bytes; removed 2 older backups\n"), "{saved:?}");
+    let mut names: Vec<_> =
+        fs::read_dir(place.path("kept")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!((names.len(), &*names[0]), (2, "countersign-2026-01-03T030000Z.backup".as_ref()));
+    assert!(doctor().contains("\nok    backups     the newest one is kept/countersign-"), "{}", doctor());
+    assert_eq!(place.run(&["backup", "one.backup", "--keep", "2"]).code, 2, "--keep is about the folder");
 }

@@ -85,18 +85,3 @@ fn an_empty_file_and_a_foreign_one_are_told_apart_and_stay_as_they_are() {
     assert_eq!(fs::read(place.path("notes.txt")).unwrap(), b"not a database");
     assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 2);
 }
-
-#[test]
-fn a_command_says_on_standard_error_which_database_and_issuer_it_works_on() {
-    let place = Place::with_database();
-    let database = place.path("data/countersign.db");
-    for command in [["client", "list", "--output", "json"], ["key", "list", "--output", "json"]] {
-        let ended = place.run_with(&command, &[("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com")]);
-        assert_eq!((ended.code, ended.out.as_str()), (0, "[]\n"), "{ended:?}");
-        let line = format!(
-            "countersign: database sqlite://{}, issuer https://auth.example.com\n",
-            database.display()
-        );
-        assert_eq!(ended.err, line);
-    }
-}

@@ -59,7 +59,7 @@ fn a_rotation_announces_the_next_keys_once() {
     );
     let again = place.run(&["key", "rotate"]);
     assert_eq!(
-        (again.code, again.told()),
+        (again.code, again.err.as_str()),
         (
             1,
             "countersign: the next keys already exist; `countersign key rotate --now` replaces all keys at \
@@ -101,9 +101,9 @@ fn a_key_is_given_up_unless_it_is_the_only_one_that_can_sign() {
     assert_eq!(in_state(&keys, "withdrawn"), first[..1]);
     assert_eq!(in_state(&keys, "active").len(), 3, "the next one signs at once");
     let again = place.run(&["key", "withdraw", &first[0]]);
-    assert_eq!(again.told(), format!("countersign: the key {} is already withdrawn\n", first[0]));
+    assert_eq!(again.err, format!("countersign: the key {} is already withdrawn\n", first[0]));
     let unknown = place.run(&["key", "withdraw", "-nobody"]);
-    assert_eq!((unknown.code, unknown.told()), (1, "countersign: no signing key has the id -nobody\n"));
+    assert_eq!((unknown.code, unknown.err.as_str()), (1, "countersign: no signing key has the id -nobody\n"));
 }
 
 /// Runs a command at a terminal, types an answer, and returns the exit code and what the terminal showed.
@@ -139,9 +139,10 @@ fn a_rotation_at_once_says_what_it_does_and_asks_at_a_terminal() {
 fn what_was_rotated_or_withdrawn_at_the_command_line_is_logged_key_by_key() {
     let place = place_with_keys();
     let old = in_state(&list(&place), "active");
-    let variables = [("COUNTERSIGN_LOG_FORMAT", "json")];
+    let variables = [("COUNTERSIGN_LOG_FORMAT", "json"), ("COUNTERSIGN_LOG", "debug")];
     let rotated = place.run_with(&["key", "rotate", "--now", "--algorithm", "RS256"], &variables);
-    let lines: Vec<Value> = rotated.told().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines = rotated.err.lines().skip(1).map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<Value> = lines.collect();
     let said = |line: &Value| (line["message"].clone(), line["key.algorithm"].clone());
     assert_eq!(lines.len(), 2, "{}", rotated.err);
     assert_eq!(said(&lines[0]), ("signing key made".into(), "RS256".into()));

@@ -17,15 +17,6 @@ pub(crate) struct Ended {
     pub(crate) err: String,
 }
 
-impl Ended {
-    /// Standard error after the line that names the database, which must come first.
-    pub(crate) fn told(&self) -> &str {
-        let (first, rest) = self.err.split_once('\n').unwrap();
-        assert!(first.starts_with("countersign: database ") && first.contains(", issuer "), "{}", self.err);
-        rest
-    }
-}
-
 impl Place {
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())

@@ -140,3 +140,27 @@ fn a_signal_ends_the_wait_for_a_database() {
     server.signal("TERM");
     assert_eq!(server.end().0, Some(0));
 }
+
+/// As `make run PORT=8133` does: the server's settings are in its environment, and a command beside it has none of them.
+#[test]
+fn a_command_beside_a_server_prints_the_issuer_of_that_server_unless_its_settings_name_one() {
+    let place = Place::with_database();
+    let mut server = Server::start(&place, &[]);
+    let create =
+        ["client", "create", "--name", "x", "--redirect-uri", "http://127.0.0.1/cb", "--output", "env"];
+    let url = format!("http://localhost:{}", server.address.port());
+    let issuer = |variables: &[(&str, &str)]| {
+        let ended = place.run_with(&create, variables);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        ended.out.lines().next().unwrap().to_owned()
+    };
+    // The server writes down that it runs a moment after it listens.
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while issuer(&[]) != format!("ISSUER={url}") {
+        assert!(Instant::now() < deadline, "{}", issuer(&[]));
+    }
+    assert_eq!(issuer(&[("COUNTERSIGN_PUBLIC_URL", "https://a.example")]), "ISSUER=https://a.example");
+    server.signal("TERM");
+    assert_eq!(server.end().0, Some(0));
+    assert_eq!(issuer(&[]), "ISSUER=http://localhost:8080", "it said that it stopped");
+}

@@ -107,14 +107,16 @@ fn a_trial_with_a_database_a_secret_or_a_public_address_is_refused_and_makes_not
 #[test]
 fn commands_with_dev_work_on_the_trial_that_is_running() {
     let (place, temporary, mut server) = trial();
-    let run = |arguments: &[&str]| place.run_with(arguments, &[("TMPDIR", temporary.to_str().unwrap())]);
+    let run = |arguments: &[&str]| {
+        place.run_with(arguments, &[("TMPDIR", temporary.to_str().unwrap()), ("COUNTERSIGN_LOG", "debug")])
+    };
     let url = format!("http://localhost:{}", server.address.port());
     let created =
         run(&["client", "create", "--dev", "--name", "Kiosk", "--redirect-uri", "http://127.0.0.1/cb"]);
     assert_eq!(created.code, 0, "{created:?}");
     let folder = temporary.join(names(&temporary).concat());
-    let line = format!("countersign: database sqlite://{}/countersign.db, issuer {url}\n", folder.display());
-    assert!(created.err.starts_with(&line), "{}", created.err);
+    let line = format!("database=\"sqlite://{}/countersign.db\" issuer=\"{url}\"\n", folder.display());
+    assert!(created.err.contains(&line), "{}", created.err);
     assert!(run(&["client", "list", "--dev"]).out.contains("Kiosk"));
     assert_eq!(run(&["key", "rotate", "--dev"]).code, 0, "the secret of the trial is found");
     assert_eq!(run(&["group", "create", "staff", "--dev"]).out, "created staff\n");
@@ -152,7 +154,8 @@ fn of_several_trials_a_command_asks_which_one_and_lists_them() {
     let mut command = place.command(&ARGUMENTS);
     command.env("TMPDIR", &temporary);
     let mut second = Server::spawn(command);
-    let run = |arguments: &[&str]| place.run_with(arguments, &[("TMPDIR", temporary.to_str().unwrap())]);
+    let variables = [("TMPDIR", temporary.to_str().unwrap()), ("COUNTERSIGN_LOG", "debug")];
+    let run = |arguments: &[&str]| place.run_with(arguments, &variables);
     let asked = run(&["client", "list", "--dev"]);
     assert_eq!(asked.code, 1);
     for server in [&first, &second] {

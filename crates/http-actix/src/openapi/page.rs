@@ -29,7 +29,8 @@ fn make(state: &AppState, language: Language) -> Result<Asset, ApiError> {
     let base = state.context.policy.public_url.path();
     let (document_path, metadata_path) =
         (format!("{base}/openapi.json"), format!("{base}/.well-known/oauth-authorization-server"));
-    let contents =
+    let mut contents =
         contents::contents(&document, &state.pages.templates, language, &document_path, Some(&metadata_path));
+    contents.documentation = state.documentation.as_deref();
     state.pages.for_everyone(language, Name::Docs, &contents).map_err(ApiError::server_error)
 }

@@ -17,16 +17,19 @@ use crate::applications::{self, Application, Configuration, Values};
 use crate::cli::{NewClient, NewClientOutput};
 use crate::commands::make::effect_of;
 use crate::commands::output::client_output;
-use crate::failure::Failure;
+use crate::commands::running;
+use crate::database::opened::Opened;
+use crate::failure::{Failure, store};
 use crate::output::terminal::note;
 
 /// Registers a client: what the application or the file says, and over it what the flags say.
 pub(super) async fn create(
     client: NewClient,
     output: NewClientOutput,
-    management: Management<'_>,
+    opened: &Opened<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
+    let management = opened.management();
     let NewClient { name, application, url, from_file, redirect_uri, metadata, resource } = client;
     let known = known(application.as_deref(), url.as_deref())?;
     let read = from_file.as_deref().map(file::read_fields).transpose()?.unwrap_or_default();
@@ -46,10 +49,10 @@ pub(super) async fn create(
     let effect = effect_of(Operating::new(management), act).await?;
     let Effect::Registered(created) = effect else { return Ok(()) };
     let is_redirected = created.client.may_use(GrantType::AuthorizationCode);
+    let issuer = running::issuer(opened).await.map_err(|error| store(&error))?;
     let configuration =
-        known.and_then(|(application, app)| configuration(management, &created, &application, &app));
-    let issuer = &management.policy.public_url;
-    client_output::created(&created, issuer, configuration.as_ref(), output, out)?;
+        known.and_then(|(application, app)| configuration(management, &issuer, &created, &application, &app));
+    client_output::created(&created, &issuer, configuration.as_ref(), output, out)?;
     let lacks_openid = !created.client.scopes().contains(Scope::OpenId);
     if !says_scopes && lacks_openid && is_redirected && output != NewClientOutput::Json {
         note(&format!(
@@ -75,13 +78,14 @@ fn known(application: Option<&str>, url: Option<&str>) -> Result<Option<(Applica
 /// The application's settings, with the credentials of the client that was just registered.
 fn configuration(
     management: Management<'_>,
+    issuer: &PublicUrl,
     created: &RegisteredClient,
     application: &Application,
     app: &PublicUrl,
 ) -> Option<Configuration> {
     let passphrase: [u8; 32] = management.entropy.bytes();
     application.configuration(&Values {
-        issuer: &management.policy.public_url,
+        issuer,
         app,
         client_id: &created.client.id.to_string(),
         client_secret: created.secret.as_ref().map_or("", |secret| secret.expose()),

@@ -5,9 +5,9 @@ use countersign_domain::forgetting::{ClockDoubt, NOTICEABLE, TOLERANCE, TimeWitn
 use countersign_domain::signing_key::SealedKey;
 use countersign_ports::{Replica, Storage, StoreError};
 use countersign_usecases::events::waiting_events::{Unsealed, look_at_waiting};
-use countersign_usecases::upkeep::note_replica::SEEN_WITHIN;
 use time::OffsetDateTime;
 
+use crate::commands::running;
 use crate::config::Config;
 use crate::config::agreement::{Agreement, Difference};
 use crate::database::admin_group;
@@ -142,12 +142,7 @@ async fn inside(
     findings.push(clock(now, witness));
     let stored = storage.signing_keys().await?;
     findings.push(keys(storage, &stored, secret, now).await);
-    // Replicas on a shared database follow its clock.
-    let their_now = match witness {
-        TimeWitness::Clock(database) => database,
-        TimeWitness::Mark(_) => now,
-    };
-    let running = storage.replicas(their_now.saturating_sub(SEEN_WITHIN)).await?;
+    let running = running::replicas(storage, &*wiring.clock, witness).await?;
     findings.extend(replicas(&running, &Agreement::of(config)));
     findings.extend(proxies(&running));
     findings.push(events(&look_at_waiting(storage, &*wiring.clock).await?));

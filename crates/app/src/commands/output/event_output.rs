@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use time::Duration;
 
 use crate::cli::Output;
+use crate::duration;
 use crate::output::table;
 use crate::output::terminal::{count, visible, without_nulls, written};
 
@@ -247,7 +248,7 @@ fn write_doubts(verified: &Verified, out: &mut dyn Write) -> io::Result<()> {
             write!(out, ", sealed from {} to {}", written(from), written(to))?;
         }
         match verified.retention {
-            Some(retention) => writeln!(out, " (kept for at least {} s)", retention.whole_seconds())?,
+            Some(retention) => writeln!(out, " (kept for at least {})", duration::written(retention))?,
             None => writeln!(out)?,
         }
     }

@@ -53,8 +53,8 @@ pub(crate) static EVENT_RETENTION: Setting<Duration> = Setting {
         file_key: None,
         doc: "How long events are kept: what happened, who did it, and when (docs/events.md). With 0 none are \
               written, and those that were are deleted.",
-        takes: "seconds, 3600 (an hour) to 315360000 (ten years), or 0 to keep none",
-        preset: Preset::Text("7776000"),
+        takes: "a time such as 90d, 1h to 3650d, or 0 to keep none",
+        preset: Preset::Text("90d"),
         privacy: Privacy::Public,
     },
     parse: parse::event_retention,

@@ -6,6 +6,13 @@ fn warnings(start: &Start) -> Vec<String> {
     start.config().warnings
 }
 
+/// A server for everyone, whose operator said who can sign in.
+fn public() -> Start {
+    start()
+        .variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com")
+        .variable("COUNTERSIGN_DEFAULT_ACCESS", "everyone")
+}
+
 /// The one warning about these settings.
 fn warning(start: &Start) -> String {
     let warnings = warnings(start);
@@ -29,14 +36,30 @@ fn a_server_for_this_machine_that_listens_to_the_network_is_told_what_it_opens()
         .variable("COUNTERSIGN_METRICS", "off");
     let closed = warning(&closed);
     assert!(closed.contains("everyone there can use the playground;"), "{closed}");
-    let public = start()
-        .flag("--bind=0.0.0.0:8080")
-        .variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com")
-        .variable("COUNTERSIGN_TRUSTED_PROXIES", "10.0.0.1");
+    let public = public().flag("--bind=0.0.0.0:8080").variable("COUNTERSIGN_TRUSTED_PROXIES", "10.0.0.1");
     assert_eq!(warnings(&public), Vec::<String>::new());
     for bind in ["127.0.0.1:8080", "[::1]:8080", "[::ffff:127.0.0.1]:8080"] {
         assert_eq!(warnings(&start().variable("COUNTERSIGN_BIND", bind)), Vec::<String>::new());
     }
+}
+
+#[test]
+fn a_public_server_whose_operator_did_not_say_who_can_sign_in_is_told_who_can() {
+    let behind_a_proxy = || {
+        start()
+            .variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com")
+            .variable("COUNTERSIGN_TRUSTED_PROXIES", "10.0.0.1")
+    };
+    let open = warning(&behind_a_proxy());
+    assert!(
+        open.starts_with("default_access: not set") && open.contains("to everyone if you want that"),
+        "{open}"
+    );
+    for rule in ["everyone", "nobody", "groups:staff"] {
+        let said = behind_a_proxy().variable("COUNTERSIGN_DEFAULT_ACCESS", rule);
+        assert_eq!(warnings(&said), Vec::<String>::new(), "{rule}");
+    }
+    assert_eq!(warnings(&start()), Vec::<String>::new(), "on loopback there is no one to let in");
 }
 
 #[test]
@@ -56,7 +79,7 @@ fn a_password_on_the_command_line_is_told_of_and_not_repeated() {
 #[test]
 fn f_04_https_without_a_trusted_proxy_is_said_aloud() {
     let warnings = |start: Start| warnings(&start);
-    let https = || start().variable("COUNTERSIGN_PUBLIC_URL", "https://auth.example.com");
+    let https = public;
     assert!(warnings(start()).is_empty(), "a server on loopback needs no proxy");
     let forgotten = warnings(https());
     assert!(

@@ -18,6 +18,8 @@ pub struct Contents<'a> {
     document: &'a str,
     /// Where the metadata of the server are, on the page of the public interface.
     metadata: Option<&'a str>,
+    /// Where the operator serves the documentation.
+    pub(super) documentation: Option<&'a str>,
     introduction: Vec<&'a str>,
     headers: Vec<Header<'a>>,
     groups: Vec<Group<'a>>,
@@ -146,6 +148,7 @@ pub fn contents<'a>(
     Contents {
         document: document_path,
         metadata: metadata_path,
+        documentation: None,
         introduction: text(&document["info"]["description"]).split("\n\n").collect(),
         headers: reader.headers(),
         groups,

@@ -170,6 +170,22 @@ fn the_description_s_script_gets_its_texts_from_an_attribute() {
 }
 
 #[test]
+fn the_description_links_to_the_documentation_where_the_operator_serves_it() {
+    let templates = Templates::load(None, Site::EXAMPLE, &MODULES).unwrap();
+    let page = |documentation: Option<&str>| {
+        let context = json!({
+            "document": "/openapi.json", "documentation": documentation, "introduction": [], "headers": [], "groups": []
+        });
+        shown(&templates, Language::English, Name::Docs, &context)
+    };
+    let link =
+        r#"<a class="button" href="https://auth.example.com/documentation/">The whole documentation</a>"#;
+    let linked = page(Some("https://auth.example.com/documentation/"));
+    assert!(linked.contains(link), "{linked}");
+    assert!(!page(None).contains("The whole documentation"));
+}
+
+#[test]
 fn without_scripts_the_chain_of_an_address_is_chosen_beside_it_and_the_address_stays() {
     let chains = json!([{"name": "one:1", "text": "One"}, {"name": "two:2", "text": "Two <b>"}]);
     let html = rendered(&json!({"address": "1Boat<", "chains": chains, "notice": "name one in chain"}));

@@ -11,7 +11,7 @@ use countersign_operators::declared::{FileClient, FileSecret, Item};
 
 use super::secret;
 use super::{Node, NodeKind, Reader, Table};
-use crate::cli::{NewRule, new_release, new_rule};
+use crate::cli::{self, NewRule, new_release, new_rule};
 use crate::commands::client::fields::{self, Fields};
 use crate::failure::Failure;
 
@@ -80,7 +80,7 @@ fn read_registration(reader: &mut Reader<'_>, table: &Table<'_>, name: Option<St
 fn rule_of(failure: &Failure, field: &str) -> String {
     let text = match failure {
         Failure::Usage(text) | Failure::Failed(text) => text.as_str(),
-        Failure::Settings(_) | Failure::AnswerIsNo => "cannot be this",
+        Failure::Settings(_) | Failure::AnswerIsNo | Failure::Unread => "cannot be this",
     };
     text.strip_prefix(field).unwrap_or(text).trim_start().to_owned()
 }
@@ -104,9 +104,8 @@ fn read_secret(reader: &mut Reader<'_>, table: &mut Table<'_>) -> Option<FileSec
         ([Some(_), None] | [None, Some(_) | None], _) => {}
     }
     let keep_old = match keep_old {
-        Some((_, Some(keep_old))) => keep_old,
-        Some((at, None)) => {
-            let what = format!("must be a number of seconds, at most {}", KeepOld::LONGEST);
+        Some((_, Ok(keep_old))) => keep_old,
+        Some((at, Err(what))) => {
             reader.mistake(at, "client.keep_old", what);
             KeepOld::NOT
         }
@@ -115,14 +114,13 @@ fn read_secret(reader: &mut Reader<'_>, table: &mut Table<'_>) -> Option<FileSec
     from_file.or(from_env).map(|secret| FileSecret { secret, keep_old })
 }
 
-fn keep_old(node: &Node) -> Option<KeepOld> {
-    match node.value {
-        NodeKind::Number(number) => KeepOld::seconds(u32::try_from(number).ok()?),
-        NodeKind::Text(_)
-        | NodeKind::Truth(_)
-        | NodeKind::List(_)
-        | NodeKind::Table(_)
-        | NodeKind::Other(_) => None,
+fn keep_old(node: &Node) -> Result<KeepOld, String> {
+    match &node.value {
+        NodeKind::Number(number) => cli::keep_old(&number.to_string()),
+        NodeKind::Text(text) => cli::keep_old(text),
+        NodeKind::Truth(_) | NodeKind::List(_) | NodeKind::Table(_) | NodeKind::Other(_) => {
+            Err("must be a time such as \"1d\", or a number of seconds".to_owned())
+        }
     }
 }
 
