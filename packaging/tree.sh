@@ -8,7 +8,7 @@ tool=${TOOL:-$binary}
 umask 022
 
 install -D -m 755 "$binary" "$root/usr/bin/countersign"
-for unit in countersign.service countersign.socket; do
+for unit in countersign.service countersign.socket countersign-backup.service countersign-backup.timer; do
   install -D -m 644 "$here/systemd/$unit" "$root/usr/lib/systemd/system/$unit"
 done
 install -D -m 644 "$here/systemd/countersign.sysusers" "$root/usr/lib/sysusers.d/countersign.conf"
@@ -17,7 +17,8 @@ install -D -m 644 "$here/systemd/countersign.tmpfiles" "$root/usr/lib/tmpfiles.d
 mkdir -p "$root/etc/countersign"
 "$tool" generate settings |
   sed -e 's|^#database_url = .*|database_url = "sqlite:///var/lib/countersign/countersign.db"|' \
-    -e 's|^#secret_file = .*|secret_file = "/etc/countersign/secret"|' > "$root/etc/countersign/countersign.toml"
+    -e 's|^#secret_file = .*|secret_file = "/etc/countersign/secret"|' \
+    -e 's|^#backup_directory = .*|backup_directory = "/var/backups/countersign"|' > "$root/etc/countersign/countersign.toml"
 
 mkdir -p "$root"/usr/share/man/man{1,5} "$root/usr/share/bash-completion/completions" \
   "$root/usr/share/zsh/vendor-completions" "$root/usr/share/fish/vendor_completions.d"

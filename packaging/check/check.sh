@@ -95,9 +95,11 @@ for block in "$work"/blocks/*; do
     claim "it listens for this machine only" script 'not grep -q " 00000000:1F90 " /proc/net/tcp; grep -q " 0100007F:1F90 " /proc/net/tcp'
     claim "systemd hears that it is alive" script 'test "$(systemctl show -P WatchdogUSec countersign)" = 1min
       test -n "$(systemctl show -P WatchdogTimestamp countersign)"'
-    claim "the units are right" script 'systemd-analyze verify --man=no /usr/lib/systemd/system/countersign.service /usr/lib/systemd/system/countersign.socket'
-    claim "what the unit exposes is at most 2.0" script '
-      systemd-analyze security --offline=yes --threshold=20 /usr/lib/systemd/system/countersign.service'
+    claim "the units are right" script 'systemd-analyze verify --man=no /usr/lib/systemd/system/countersign*.{service,socket,timer}'
+    claim "what each unit exposes is at most 2.0" script '
+      for unit in countersign countersign-backup; do
+        systemd-analyze security --offline=yes --threshold=20 /usr/lib/systemd/system/$unit.service
+      done'
     claim "the documentation is there, with its search" script 'test -e /usr/share/doc/countersign/html/index.html; test -n "$(ls /usr/share/doc/countersign/html/searchindex*)"'
     claim "the man pages are found" script 'test "$(find /usr/share/man/man1 -name "countersign*" | wc -l)" -gt 50; test -e /usr/share/man/man5/countersign.toml.5.gz'
   fi
@@ -111,6 +113,21 @@ claim "one line leads back to SQLite" script 'cd /etc/countersign
   sed -i "s|^#database_url = \"sqlite:///var|database_url = \"sqlite:///var|; s|^database_url_file|#&|" countersign.toml
   systemctl reset-failed countersign.service; systemctl restart countersign.socket countersign; countersign healthcheck
   runuser -u countersign -- countersign client list | grep -q "Photo Album"'
+
+echo "Backups"
+claim "the timer makes a backup every day" script '
+  systemctl is-enabled countersign-backup.timer; systemctl is-active countersign-backup.timer
+  test "$(systemctl show -P NextElapseUSecRealtime countersign-backup.timer)" != ""
+  cd /etc/countersign; runuser -u countersign -- countersign doctor > /root/doctor || true
+  grep -q "^warn  backups .*there is no backup in /var/backups/countersign" /root/doctor'
+claim "its service keeps the newest fourteen, for the server alone" script '
+  for day in {01..20}; do install -o countersign -m 600 /dev/null /var/backups/countersign/countersign-2026-01-${day}T030000Z.backup; done
+  systemctl start countersign-backup.service
+  test "$(ls /var/backups/countersign/countersign-*.backup | wc -l)" = 14; test -e /var/backups/countersign/first.backup
+  newest=$(ls /var/backups/countersign/countersign-*.backup | tail -1)
+  test "$(stat -c "%U %a" "$newest")" = "countersign 600"; test "$(stat -c %s "$newest")" -gt 1000
+  cd /etc/countersign; runuser -u countersign -- countersign doctor > /root/doctor || true
+  grep -q "^ok    backups " /root/doctor'
 
 echo "Restarts"
 claim "no connection is refused while the server restarts, and each is answered" script '
@@ -177,10 +194,10 @@ claim "a database whose secret is gone never gets a new one" script '
   grep -q "Put the old one there" /root/said; test ! -e /etc/countersign/secret
   not systemctl start countersign; mv /root/secret /etc/countersign/secret
   systemctl reset-failed countersign.service; systemctl start countersign; countersign healthcheck'
-claim "a purged package leaves nothing but its user" script '
+claim "a purged package leaves nothing but its user and the backups" script '
   apt-get purge --yes countersign
   for path in /etc/countersign/secret /etc/countersign/countersign.toml /var/lib/countersign /usr/share/doc/countersign; do test ! -e $path; done
-  not systemctl cat countersign.service; not ls /etc/systemd/system/*/countersign* 2>/dev/null; not dpkg -s countersign'
+  not systemctl cat countersign.service; not systemctl cat countersign-backup.timer; test -e /var/backups/countersign/first.backup; not ls /etc/systemd/system/*/countersign* 2>/dev/null; not dpkg -s countersign'
 
 echo "Image and compose.yaml"
 image=$(ls "$out"/countersign-*-image.tar)

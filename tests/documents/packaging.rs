@@ -21,15 +21,20 @@ fn judged(arguments: &[&str]) {
 fn the_units_are_right_and_let_the_server_do_little() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut paths = Vec::new();
-    for name in ["countersign.service", "countersign.socket"] {
+    for name in
+        ["countersign.service", "countersign-backup.service", "countersign.socket", "countersign-backup.timer"]
+    {
         let unit = read(&format!("packaging/systemd/{name}"));
         let path = folder.path().join(name);
         // The program is not installed here.
         fs::write(&path, unit.replace("/usr/bin/countersign", "/bin/true")).expect("a unit");
         paths.push(path.to_str().expect("a path").to_owned());
     }
-    judged(&["verify", "--man=no", &paths[0], &paths[1]]);
-    judged(&["security", "--offline=yes", &format!("--threshold={EXPOSURE}"), &paths[0]]);
+    let all: Vec<_> = paths.iter().map(String::as_str).collect();
+    judged(&[&["verify", "--man=no"], &all[..]].concat());
+    for service in &all[..2] {
+        judged(&["security", "--offline=yes", &format!("--threshold={EXPOSURE}"), service]);
+    }
 }
 
 #[test]
