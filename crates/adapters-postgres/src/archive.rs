@@ -12,6 +12,9 @@ use countersign_ports::{
     MarkRemoved, TakeRow,
 };
 use countersign_sql::ops::upkeep::epoch::raise_epoch;
+use countersign_sql::setup::migrate::{
+    Unfinished, forward, has_table, made, made_here, newest, newest_known, to, unfinished,
+};
 use diesel::connection::{AnsiTransactionManager, SimpleConnection, TransactionManager};
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
@@ -21,8 +24,6 @@ use crate::connect::connection::ConnectionUrl;
 use crate::error::OpError;
 use crate::setup::catalog::{NumberRow, TriggerRow, Types, quoted};
 use crate::setup::look::{Found, look};
-use crate::setup::made::made;
-use crate::setup::words::has_table;
 use crate::setup::{catalog, migrate};
 
 /// Nothing that a role or a database sets may cut a long work off.
@@ -48,16 +49,14 @@ impl PgArchive {
         )
         .map_err(ArchiveError::failed("database could not be read"))?;
         connection.batch_execute(PATIENT).map_err(ArchiveError::failed("database could not be read"))?;
-        if let Some(work) = migrate::unfinished(&mut connection)
-            .map_err(ArchiveError::failed("database could not be read"))?
+        if let Some(Unfinished { work }) =
+            unfinished(&mut connection).map_err(ArchiveError::failed("database could not be read"))?
         {
             return Err(ArchiveError::Refused(format!("a {work} did not finish filling this database")));
         }
         // The state is that of the first read.
-        let schema =
-            migrate::newest(&mut connection).map_err(ArchiveError::failed("migrations could not be read"))?;
-        let known = migrate::newest_known().map_err(ArchiveError::failed("migrations could not be read"))?;
-        if schema > known {
+        let schema = newest(&mut connection).map_err(ArchiveError::failed("migrations could not be read"))?;
+        if schema.as_str() > newest_known::<PgConnection>() {
             return Err(ArchiveError::Refused(format!(
                 "the database has the schema of a newer release ({schema}), and this release would leave out what it does not \
                  know; use that release"
@@ -93,7 +92,6 @@ impl ArchiveSource for PgArchive {
 /// A database to be filled. Nothing is changed before the work begins.
 pub struct PgTarget {
     url: String,
-    known: String,
     /// Once the work has begun.
     open: Option<Open>,
 }
@@ -118,8 +116,7 @@ struct Open {
 impl PgTarget {
     /// Names the database.
     pub fn at(url: &str) -> Result<Self, ArchiveError> {
-        let known = migrate::newest_known().map_err(ArchiveError::failed("migrations could not be read"))?;
-        Ok(Self { url: url.to_owned(), known, open: None })
+        Ok(Self { url: url.to_owned(), open: None })
     }
 
     fn open(&mut self) -> Result<&mut Open, ArchiveError> {
@@ -183,11 +180,11 @@ impl ArchiveSink for PgTarget {
 
 impl ArchiveTarget for PgTarget {
     fn known_schema(&self) -> &str {
-        &self.known
+        newest_known::<PgConnection>()
     }
 
     fn layout(&self, schema: &str) -> Layout {
-        catalog::layout(&made(|version| version <= schema))
+        catalog::layout(&made::<PgConnection>(|version| version <= schema))
     }
 
     fn holdings(&mut self) -> Result<Holdings, ArchiveError> {
@@ -259,8 +256,8 @@ impl ArchiveTarget for PgTarget {
         let open = self.open()?;
         open.settle()?;
         let connection = &mut open.connection;
-        let migrated = migrate::forward(connection)
-            .map_err(ArchiveError::failed("schema could not be brought up to date"))?;
+        let migrated =
+            forward(connection).map_err(ArchiveError::failed("schema could not be brought up to date"))?;
         for trigger in &open.silenced {
             let when = match trigger.enabled.as_str() {
                 "R" => "ENABLE REPLICA",
@@ -360,7 +357,7 @@ fn server_seen_at(connection: &mut PgConnection) -> Result<Option<OffsetDateTime
 }
 
 fn foreign(connection: &mut PgConnection) -> Result<Vec<ForeignPart>, ArchiveError> {
-    let foreign = migrate::made_here(connection).and_then(|made| catalog::foreign(connection, &made));
+    let foreign = made_here(connection).and_then(|made| catalog::foreign(connection, &made));
     foreign.map_err(ArchiveError::failed("tables could not be listed"))
 }
 
@@ -378,7 +375,7 @@ fn without_own_triggers(
     connection: &mut PgConnection,
     delete: impl FnOnce(&mut PgConnection) -> Result<(), ArchiveError>,
 ) -> Result<(), ArchiveError> {
-    let own = migrate::made_here(connection).and_then(|made| catalog::own_triggers(connection, &made));
+    let own = made_here(connection).and_then(|made| catalog::own_triggers(connection, &made));
     let mut own = own.map_err(ArchiveError::failed("tables could not be listed"))?;
     own.retain(|trigger| trigger.is_owner && trigger.enabled == "O");
     for trigger in &own {
@@ -412,7 +409,7 @@ fn prepare(open: &mut Open, begin: &BeginFilling) -> Result<(), ArchiveError> {
         return Err(ArchiveError::Refused("the database is no longer empty".to_owned()));
     }
     let not_listed = || ArchiveError::failed("tables could not be listed");
-    let made = migrate::made_here(connection).map_err(not_listed())?;
+    let made = made_here(connection).map_err(not_listed())?;
     open.foreign = catalog::foreign(connection, &made).map_err(not_listed())?;
     for trigger in catalog::triggers(connection, &made).map_err(not_listed())? {
         if trigger.is_owner && trigger.enabled != "D" {
@@ -430,7 +427,7 @@ fn prepare(open: &mut Open, begin: &BeginFilling) -> Result<(), ArchiveError> {
         }
         Ok(())
     })?;
-    migrate::to(connection, &begin.schema)
+    to(connection, &begin.schema)
         .map_err(ArchiveError::failed("schema of the archive could not be set up"))?;
     let here = catalog::tables(connection)?;
     same_tables(&here, &begin.tables)?;
@@ -506,7 +503,7 @@ fn has_rows(connection: &mut PgConnection) -> Result<bool, ArchiveError> {
 /// The names of all tables whose rows a restore replaces, each after those it refers to.
 fn every_table(connection: &mut PgConnection) -> Result<Vec<String>, ArchiveError> {
     let archived = catalog::tables(connection)?.into_iter().map(|table| table.name);
-    let made = migrate::made_here(connection).map_err(ArchiveError::failed("tables could not be listed"))?;
+    let made = made_here(connection).map_err(ArchiveError::failed("tables could not be listed"))?;
     let beside = ["leases", "replicas"].into_iter().filter(|table| made.tables.contains_key(*table));
     Ok(beside.map(str::to_owned).chain(archived).collect())
 }
@@ -519,7 +516,7 @@ impl fmt::Debug for PgArchive {
 
 impl fmt::Debug for PgTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PgTarget").field("known", &self.known).finish_non_exhaustive()
+        f.debug_struct("PgTarget").finish_non_exhaustive()
     }
 }
 

@@ -3,6 +3,4 @@
 pub(crate) mod catalog;
 pub(crate) mod examine;
 pub(crate) mod look;
-pub(crate) mod made;
 pub(crate) mod migrate;
-pub(crate) mod words;

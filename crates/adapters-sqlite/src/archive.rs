@@ -13,6 +13,9 @@ use countersign_ports::{
 };
 use countersign_sql::columns::micros;
 use countersign_sql::ops::upkeep::epoch::raise_epoch;
+use countersign_sql::setup::migrate::{
+    Unfinished, forward, has_table, made, made_here, newest, newest_known, to, unfinished,
+};
 use diesel::connection::{AnsiTransactionManager, SimpleConnection, TransactionManager};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
@@ -23,8 +26,6 @@ use crate::file::{DatabaseFile, SetupLock};
 use crate::pool;
 use crate::setup::catalog::{NumberRow, quoted};
 use crate::setup::look::{Found, look};
-use crate::setup::made::made;
-use crate::setup::words::has_table;
 use crate::setup::{catalog, migrate};
 
 /// One state of a database, for as long as this value lives. Servers go on writing beside it.
@@ -42,16 +43,14 @@ impl SqliteArchive {
         connection
             .batch_execute("PRAGMA query_only = ON; PRAGMA cache_size = -8000; BEGIN")
             .map_err(ArchiveError::failed("database could not be read"))?;
-        if let Some(work) = migrate::unfinished(&mut connection)
-            .map_err(ArchiveError::failed("database could not be read"))?
+        if let Some(Unfinished { work }) =
+            unfinished(&mut connection).map_err(ArchiveError::failed("database could not be read"))?
         {
             return Err(ArchiveError::Refused(format!("a {work} did not finish filling this database")));
         }
         // The state is that of the first read.
-        let schema =
-            migrate::newest(&mut connection).map_err(ArchiveError::failed("migrations could not be read"))?;
-        let known = migrate::newest_known().map_err(ArchiveError::failed("migrations could not be read"))?;
-        if schema > known {
+        let schema = newest(&mut connection).map_err(ArchiveError::failed("migrations could not be read"))?;
+        if schema.as_str() > newest_known::<SqliteConnection>() {
             return Err(ArchiveError::Refused(format!(
                 "the database has the schema of a newer release ({schema}), and this release would leave out what it does not \
                  know; use that release"
@@ -87,7 +86,6 @@ impl ArchiveSource for SqliteArchive {
 /// A database to be filled. Nothing is opened or created before the work begins.
 pub struct SqliteTarget {
     file: DatabaseFile,
-    known: String,
     /// Once the work has begun.
     open: Option<Open>,
 }
@@ -111,8 +109,7 @@ impl SqliteTarget {
     /// Names the database.
     pub fn at(path: &Path) -> Result<Self, ArchiveError> {
         let file = DatabaseFile::at(path).map_err(ArchiveError::failed("database could not be named"))?;
-        let known = migrate::newest_known().map_err(ArchiveError::failed("migrations could not be read"))?;
-        Ok(Self { file, known, open: None })
+        Ok(Self { file, open: None })
     }
 
     fn open(&mut self) -> Result<&mut Open, ArchiveError> {
@@ -155,11 +152,11 @@ impl ArchiveSink for SqliteTarget {
 
 impl ArchiveTarget for SqliteTarget {
     fn known_schema(&self) -> &str {
-        &self.known
+        newest_known::<SqliteConnection>()
     }
 
     fn layout(&self, schema: &str) -> Layout {
-        catalog::layout(&made(|version| version <= schema))
+        catalog::layout(&made::<SqliteConnection>(|version| version <= schema))
     }
 
     fn holdings(&mut self) -> Result<Holdings, ArchiveError> {
@@ -230,8 +227,8 @@ impl ArchiveTarget for SqliteTarget {
                 "rows of {table} refer to rows that are not in the archive"
             )));
         }
-        let migrated = migrate::forward(connection)
-            .map_err(ArchiveError::failed("schema could not be brought up to date"))?;
+        let migrated =
+            forward(connection).map_err(ArchiveError::failed("schema could not be brought up to date"))?;
         for statement in open.kept.iter().chain(&open.silenced) {
             connection
                 .batch_execute(statement)
@@ -331,7 +328,7 @@ fn server_seen_at(connection: &mut SqliteConnection) -> Result<Option<OffsetDate
 }
 
 fn foreign(connection: &mut SqliteConnection) -> Result<Vec<ForeignPart>, ArchiveError> {
-    let foreign = migrate::made_here(connection).and_then(|made| catalog::foreign(connection, &made));
+    let foreign = made_here(connection).and_then(|made| catalog::foreign(connection, &made));
     foreign.map_err(ArchiveError::failed("tables could not be listed"))
 }
 
@@ -356,7 +353,7 @@ fn prepare(open: &mut Open, begin: &BeginFilling) -> Result<(), ArchiveError> {
         return Err(ArchiveError::Refused("the database is no longer empty".to_owned()));
     }
     let not_listed = || ArchiveError::failed("tables could not be listed");
-    let made = migrate::made_here(connection).map_err(not_listed())?;
+    let made = made_here(connection).map_err(not_listed())?;
     open.foreign = catalog::foreign(connection, &made).map_err(not_listed())?;
     let aside = || ArchiveError::failed("what belongs to another program could not be put aside");
     for (name, statement) in catalog::triggers(connection, &made).map_err(not_listed())? {
@@ -372,7 +369,7 @@ fn prepare(open: &mut Open, begin: &BeginFilling) -> Result<(), ArchiveError> {
         let delete = format!("DELETE FROM {}", quoted(table));
         connection.batch_execute(&delete).map_err(ArchiveError::failed("tables could not be emptied"))?;
     }
-    migrate::to(connection, &begin.schema)
+    to(connection, &begin.schema)
         .map_err(ArchiveError::failed("schema of the archive could not be set up"))?;
     let here = catalog::tables(connection)?;
     same_tables(&here, &begin.tables)
@@ -431,7 +428,7 @@ fn has_rows(connection: &mut SqliteConnection) -> Result<bool, ArchiveError> {
 /// The names of all tables whose rows a restore replaces, each after those it refers to.
 fn every_table(connection: &mut SqliteConnection) -> Result<Vec<String>, ArchiveError> {
     let archived = catalog::tables(connection)?.into_iter().map(|table| table.name);
-    let made = migrate::made_here(connection).map_err(ArchiveError::failed("tables could not be listed"))?;
+    let made = made_here(connection).map_err(ArchiveError::failed("tables could not be listed"))?;
     let beside = ["access_tokens", "leases", "replicas", "time_mark"];
     let beside = beside.into_iter().filter(|table| made.tables.contains_key(*table));
     Ok(beside.map(str::to_owned).chain(archived).collect())
@@ -445,7 +442,7 @@ impl fmt::Debug for SqliteArchive {
 
 impl fmt::Debug for SqliteTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SqliteTarget").field("known", &self.known).finish_non_exhaustive()
+        f.debug_struct("SqliteTarget").finish_non_exhaustive()
     }
 }
 

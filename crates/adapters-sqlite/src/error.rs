@@ -7,6 +7,7 @@ use std::sync::Arc;
 use countersign_group_commit::{StartError, SubmitError};
 use countersign_ports::StoreError;
 use countersign_sql::SqlError;
+use countersign_sql::setup::migrate::{SchemaError, Unfinished};
 use diesel::result::{ConnectionError, DatabaseErrorKind, Error as QueryError};
 
 /// The path cannot hold a database.
@@ -86,20 +87,23 @@ pub enum MigrateError {
     #[error("migrations failed and were rolled back")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A restore or a copy did not finish.
-    #[error(
-        "a {work} did not finish filling this database: everything that was in it before is there, untouched. To go on with that, run \
-         `countersign restore --undo`; otherwise run `countersign {work}` again"
-    )]
-    Unfinished {
-        /// Which work: `restore` or `copy`.
-        work: String,
-    },
+    #[error(transparent)]
+    Unfinished(#[from] Unfinished),
     /// A migration left rows that refer to nothing. All of them were rolled back.
     #[error("migrations left {rows} rows that refer to nothing and were rolled back")]
     DanglingReferences {
         /// How many.
         rows: usize,
     },
+}
+
+impl From<SchemaError> for MigrateError {
+    fn from(error: SchemaError) -> Self {
+        match error {
+            SchemaError::Migration(source) => Self::Failed(source),
+            SchemaError::Query(error) => error.into(),
+        }
+    }
 }
 
 impl From<QueryError> for MigrateError {

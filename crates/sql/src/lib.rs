@@ -11,6 +11,7 @@ pub mod error;
 pub mod ops;
 pub mod rows;
 pub mod schema;
+pub mod setup;
 pub mod statement;
 
 pub use database::{Database, Undone};

@@ -6,10 +6,11 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
-/// Writes `scripts.rs` for the crate that is built: a list of the migrations in the folder, each with its version and
-/// the text that it runs.
+/// Writes a file of Rust for the crate that is built, with the name of the database: a list of its migrations, each with its name,
+/// its version and the text that it runs.
 #[expect(clippy::print_stdout, reason = "cargo reads what a build script prints")]
-pub fn write(folder: &str) -> Result<(), Box<dyn Error>> {
+pub fn write(database: &str) -> Result<(), Box<dyn Error>> {
+    let folder = format!("../../migrations/{database}");
     println!("cargo:rerun-if-changed={folder}");
     let folder = fs::canonicalize(folder)?;
     let mut names = fs::read_dir(&folder)?
@@ -21,9 +22,13 @@ pub fn write(folder: &str) -> Result<(), Box<dyn Error>> {
     for name in names {
         // As diesel makes a version of a name.
         let version = name.split('_').next().unwrap_or_default().replace('-', "");
-        writeln!(list, "    ({version:?}, include_str!({:?})),", folder.join(name).join("up.sql"))?;
+        let text = folder.join(&name).join("up.sql");
+        writeln!(
+            list,
+            "    Script {{ name: {name:?}, version: {version:?}, text: include_str!({text:?}) }},"
+        )?;
     }
     list.push_str("]\n");
-    fs::write(Path::new(&env::var("OUT_DIR")?).join("scripts.rs"), list)?;
+    fs::write(Path::new(&env::var("OUT_DIR")?).join(database).with_extension("rs"), list)?;
     Ok(())
 }

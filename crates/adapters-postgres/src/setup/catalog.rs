@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 use countersign_domain::archive::{Column, ForeignPart, Kind, Layout, Table, in_order_of_references};
 use countersign_ports::ArchiveError;
 use countersign_ports::archive::OF_PROCESSES;
+use countersign_sql::setup::migrate::{MIGRATIONS_TABLE, made_here};
 use countersign_statement::made::Made;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Text};
-
-use super::migrate::made_here;
-use super::words::{MIGRATIONS_TABLE, words};
 
 /// The types of PostgreSQL that an archive knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,9 +157,11 @@ pub(crate) fn foreign(connection: &mut PgConnection, made: &Made) -> QueryResult
     parts.extend(
         references(connection, made)?.into_iter().map(|(from, table)| ForeignPart::Reference { from, table }),
     );
-    let extensions =
-        "SELECT extname::text AS word FROM pg_extension WHERE extnamespace = current_schema()::regnamespace";
-    parts.extend(words(connection, extensions)?.into_iter().map(|name| ForeignPart::Extension { name }));
+    let extensions: Vec<NameRow> = diesel::sql_query(
+        "SELECT extname::text AS name FROM pg_extension WHERE extnamespace = current_schema()::regnamespace",
+    )
+    .load(connection)?;
+    parts.extend(extensions.into_iter().map(|row| ForeignPart::Extension { name: row.name }));
     parts.sort();
     parts.dedup();
     Ok(parts)
@@ -296,4 +296,26 @@ pub(crate) struct NumberRow {
     /// The number.
     #[diesel(sql_type = BigInt)]
     pub(crate) number: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_sql::setup::migrate::{Migrated, to};
+    use countersign_test_postgres::Cluster;
+
+    use super::*;
+    use crate::connect::connection::ConnectionUrl;
+
+    #[test]
+    fn s_14_what_migrations_say_is_what_the_catalog_has_after_each_of_them_up_and_down() {
+        let url = ConnectionUrl::parse(&Cluster::shared().create_database()).unwrap();
+        let mut connection = url.open().unwrap();
+        for script in PgConnection::SCRIPTS.iter().chain(PgConnection::SCRIPTS.iter().rev()) {
+            to(&mut connection, script.version).unwrap();
+            let made = made_here(&mut connection).unwrap();
+            assert!(made.tables.contains_key("clients"), "{}", script.name);
+            assert_eq!(missing(&mut connection, &made).unwrap(), Vec::<String>::new(), "{}", script.name);
+            assert_eq!(foreign(&mut connection, &made).unwrap(), [], "{}", script.name);
+        }
+    }
 }

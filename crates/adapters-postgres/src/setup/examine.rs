@@ -1,14 +1,15 @@
 //! Facts about a database for its operator. Looking changes nothing, and brings no schema up to date.
 
 use countersign_domain::archive::ForeignPart;
+use countersign_sql::setup::migrate::{made_here, missing, newer};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Bool, Integer, Text};
-use diesel::{QueryableByName, RunQueryDsl};
+use diesel::{Queryable, RunQueryDsl};
 
 use super::catalog;
-use super::migrate::{MigrateError, made_here, migrations};
-use super::words::{ran, words};
+use super::migrate::MigrateError;
 use crate::connect::connection::ConnectionUrl;
+use crate::statement::statement;
 
 /// What a database and its server are like.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,46 +47,16 @@ pub struct Examined {
 /// How long a question may take.
 const PATIENCE: &str = "SET statement_timeout = '4s'; SET lock_timeout = '2s'";
 
-/// The tables that a sign-in needs.
-const TABLES: &str = "\
-    SELECT name AS word \
-    FROM unnest(ARRAY['clients', 'users', 'wallets', 'consents', 'grants', 'tokens', 'login_sessions', 'signing_keys', \
-      'fresh_events', 'replicas']) AS name \
-    WHERE to_regclass(name) IS NOT NULL \
-      AND NOT (has_table_privilege(to_regclass(name), 'SELECT') AND has_table_privilege(to_regclass(name), 'INSERT') \
-        AND has_table_privilege(to_regclass(name), 'UPDATE') AND has_table_privilege(to_regclass(name), 'DELETE')) \
-    ORDER BY 1";
-
-const FACTS: &str = "\
-    SELECT current_setting('server_version') AS version, \
-      CAST(current_setting('server_version_num') AS INTEGER) / 10000 AS major, \
-      pg_database_size(current_database()) AS bytes, \
-      CAST(current_user AS TEXT) AS role, \
-      CAST(current_setting('fsync') AS BOOLEAN) AS fsync, \
-      CAST(current_setting('full_page_writes') AS BOOLEAN) AS full_page_writes, \
-      CAST(current_setting('autovacuum') AS BOOLEAN) AS autovacuum, \
-      current_setting('synchronous_commit') AS synchronous_commit, \
-      CAST(current_setting('max_connections') AS BIGINT) \
-        - CAST(current_setting('superuser_reserved_connections') AS BIGINT) \
-        - (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections_left";
-
 /// Examines a database of ours. Blocks for some seconds at most, once there is a connection.
 pub fn examine(url: &str) -> Result<Examined, MigrateError> {
     let mut connection = ConnectionUrl::parse(url)?.open()?;
     connection.batch_execute(PATIENCE)?;
-    let facts: Facts = diesel::sql_query(FACTS).get_result(&mut connection)?;
-    let closed = words(&mut connection, TABLES)?;
-    let ran = ran(&mut connection)?;
+    let facts: Facts = AskFacts {}.get_result(&mut connection)?;
+    let closed = ClosedTables {}.load(&mut connection)?;
     let made = made_here(&mut connection)?;
     let absent = catalog::missing(&mut connection, &made)?;
     let foreign = catalog::foreign(&mut connection, &made)?;
-    let known: Vec<(String, String)> = migrations()?
-        .iter()
-        .map(|migration| (migration.name().version().to_string(), migration.name().to_string()))
-        .collect();
-    let missing =
-        known.iter().filter(|(version, _)| !ran.contains(version)).map(|(_, name)| name.clone()).collect();
-    let newer = ran.into_iter().filter(|ran| known.iter().all(|(version, _)| version != ran)).collect();
+    let (missing, newer) = (missing(&mut connection)?, newer(&mut connection)?);
     Ok(Examined {
         version: facts.version,
         major: facts.major,
@@ -104,24 +75,42 @@ pub fn examine(url: &str) -> Result<Examined, MigrateError> {
     })
 }
 
-#[derive(QueryableByName)]
+#[derive(Queryable)]
 struct Facts {
-    #[diesel(sql_type = Text)]
     version: String,
-    #[diesel(sql_type = Integer)]
     major: i32,
-    #[diesel(sql_type = BigInt)]
     bytes: i64,
-    #[diesel(sql_type = Text)]
     role: String,
-    #[diesel(sql_type = Bool)]
     fsync: bool,
-    #[diesel(sql_type = Bool)]
     full_page_writes: bool,
-    #[diesel(sql_type = Bool)]
     autovacuum: bool,
-    #[diesel(sql_type = Text)]
     synchronous_commit: String,
-    #[diesel(sql_type = BigInt)]
     connections_left: i64,
+}
+
+statement! {
+    AskFacts {} -> (Text, Integer, BigInt, Text, Bool, Bool, Bool, Text, BigInt) = "\
+        SELECT current_setting('server_version'), \
+          CAST(current_setting('server_version_num') AS INTEGER) / 10000, \
+          pg_database_size(current_database()), \
+          CAST(current_user AS TEXT), \
+          CAST(current_setting('fsync') AS BOOLEAN), \
+          CAST(current_setting('full_page_writes') AS BOOLEAN), \
+          CAST(current_setting('autovacuum') AS BOOLEAN), \
+          current_setting('synchronous_commit'), \
+          CAST(current_setting('max_connections') AS BIGINT) \
+            - CAST(current_setting('superuser_reserved_connections') AS BIGINT) \
+            - (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')"
+}
+
+statement! {
+    /// The tables that a sign-in needs.
+    ClosedTables {} -> Text = "\
+        SELECT name \
+        FROM unnest(ARRAY['clients', 'users', 'wallets', 'consents', 'grants', 'tokens', 'login_sessions', 'signing_keys', \
+          'fresh_events', 'replicas']) AS name \
+        WHERE to_regclass(name) IS NOT NULL \
+          AND NOT (has_table_privilege(to_regclass(name), 'SELECT') AND has_table_privilege(to_regclass(name), 'INSERT') \
+            AND has_table_privilege(to_regclass(name), 'UPDATE') AND has_table_privilege(to_regclass(name), 'DELETE')) \
+        ORDER BY 1"
 }

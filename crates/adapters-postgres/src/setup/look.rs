@@ -1,7 +1,9 @@
 //! What is in a database, before anything is done with it. Looking creates nothing and changes nothing.
 
-use super::migrate::{self, MigrateError, known};
-use super::words::ran;
+use countersign_sql::setup::migrate::{is_ours, ran, unfinished};
+use diesel::PgConnection;
+
+use super::migrate::MigrateError;
 use crate::connect::connection::ConnectionUrl;
 
 /// What is in a database.
@@ -18,10 +20,9 @@ pub enum Found {
 /// Looks into a database. Blocks.
 pub fn look(url: &str) -> Result<Found, MigrateError> {
     let mut connection = ConnectionUrl::parse(url)?.open()?;
-    let (known, ran) = (known()?, ran(&mut connection)?);
-    Ok(if !ran.iter().any(|version| known.contains(version)) {
+    Ok(if !ran(&mut connection)?.iter().any(|version| is_ours::<PgConnection>(version)) {
         Found::Nothing
-    } else if migrate::unfinished(&mut connection)?.is_some() {
+    } else if unfinished(&mut connection)?.is_some() {
         Found::Unfinished
     } else {
         Found::Ours

@@ -3,12 +3,10 @@
 use countersign_domain::archive::{Column, ForeignPart, Kind, Layout, Table, in_order_of_references};
 use countersign_ports::ArchiveError;
 use countersign_ports::archive::OF_PROCESSES;
+use countersign_sql::setup::migrate::{MIGRATIONS_TABLE, made_here};
 use countersign_statement::made::Made;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
-
-use super::migrate::made_here;
-use super::words::MIGRATIONS_TABLE;
 
 /// Tables that only SQLite has. They are made again of what the others hold, or of the clock of the machine.
 const OF_SQLITE: [&str; 2] = ["access_tokens", "time_mark"];
@@ -235,4 +233,23 @@ pub(crate) struct NumberRow {
     /// The number.
     #[diesel(sql_type = BigInt)]
     pub(crate) number: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_sql::setup::migrate::{Migrated, to};
+
+    use super::*;
+
+    #[test]
+    fn s_14_what_migrations_say_is_what_the_catalog_has_after_each_of_them_up_and_down() {
+        let mut connection = SqliteConnection::establish(":memory:").unwrap();
+        for script in SqliteConnection::SCRIPTS.iter().chain(SqliteConnection::SCRIPTS.iter().rev()) {
+            to(&mut connection, script.version).unwrap();
+            let made = made_here(&mut connection).unwrap();
+            assert!(made.tables.contains_key("clients"), "{}", script.name);
+            assert_eq!(missing(&mut connection, &made).unwrap(), Vec::<String>::new(), "{}", script.name);
+            assert_eq!(foreign(&mut connection, &made).unwrap(), [], "{}", script.name);
+        }
+    }
 }

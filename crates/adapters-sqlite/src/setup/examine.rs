@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use countersign_domain::archive::ForeignPart;
+use countersign_sql::setup::migrate::{made_here, missing, newer};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 
 use super::catalog;
-use super::migrate::{PATIENCE, made_here, migrations};
-use super::words::ran;
+use super::migrate::PATIENCE;
 use crate::error::{OpenError, SqliteError};
 use crate::file::DatabaseFile;
 use crate::pool;
+use crate::statement::statement;
 
 /// A larger database is not searched for damage: that reads all of it.
 const SEARCHED: u64 = 256 * 1024 * 1024;
@@ -56,48 +57,32 @@ pub fn examine(path: &Path) -> Result<Examined, OpenError> {
 fn read(file: &DatabaseFile) -> Result<Examined, SqliteError> {
     let mut connection = pool::connect_existing(file, PATIENCE)?;
     let connection = &mut connection;
-    let word = |connection: &mut SqliteConnection, sql: &str| {
-        diesel::sql_query(sql).get_result::<Word>(connection).map(|word| word.word)
-    };
-    let version = word(connection, "SELECT sqlite_version() AS word")?;
-    let journal_mode = word(connection, "SELECT journal_mode AS word FROM pragma_journal_mode")?;
-    let size = "SELECT page_count * page_size AS number FROM pragma_page_count, pragma_page_size";
-    let size: Number = diesel::sql_query(size).get_result(connection)?;
-    let bytes = u64::try_from(size.number).unwrap_or_default();
+    let (version, journal_mode, size): (String, String, i64) = AskFacts {}.get_result(connection)?;
+    let bytes = u64::try_from(size).unwrap_or_default();
     let search = (bytes <= SEARCHED).then(|| search(connection));
-    let ran = ran(connection)?;
     let made = made_here(connection)?;
     let absent = catalog::missing(connection, &made)?;
     let foreign = catalog::foreign(connection, &made)?;
-    let known: Vec<(String, String)> = migrations()
-        .unwrap_or_default()
-        .iter()
-        .map(|migration| (migration.name().version().to_string(), migration.name().to_string()))
-        .collect();
-    let missing =
-        known.iter().filter(|(version, _)| !ran.contains(version)).map(|(_, name)| name.clone()).collect();
-    let newer = ran.into_iter().filter(|ran| known.iter().all(|(version, _)| version != ran)).collect();
+    let (missing, newer) = (missing(connection)?, newer(connection)?);
     Ok(Examined { version, journal_mode, bytes, search, missing, newer, absent, foreign })
 }
 
 /// A database that cannot even be searched is damaged.
 fn search(connection: &mut SqliteConnection) -> Search {
-    let found = diesel::sql_query("SELECT quick_check AS word FROM pragma_quick_check LIMIT 1");
-    match found.get_result::<Word>(connection) {
-        Ok(found) if found.word == "ok" => Search::Sound,
-        Ok(found) => Search::Damaged(found.word),
+    let found: QueryResult<String> = QuickCheck {}.get_result(connection);
+    match found {
+        Ok(found) if found == "ok" => Search::Sound,
+        Ok(found) => Search::Damaged(found),
         Err(error) => Search::Damaged(error.to_string()),
     }
 }
 
-#[derive(QueryableByName)]
-struct Word {
-    #[diesel(sql_type = Text)]
-    word: String,
+statement! {
+    AskFacts {} -> (Text, Text, BigInt) = "\
+        SELECT sqlite_version(), journal_mode, page_count * page_size \
+        FROM pragma_journal_mode, pragma_page_count, pragma_page_size"
 }
 
-#[derive(QueryableByName)]
-struct Number {
-    #[diesel(sql_type = BigInt)]
-    number: i64,
+statement! {
+    QuickCheck {} -> Text = "SELECT quick_check FROM pragma_quick_check LIMIT 1"
 }

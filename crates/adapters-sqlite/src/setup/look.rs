@@ -3,11 +3,15 @@
 use std::path::Path;
 use std::{fs, io};
 
+use countersign_sql::columns::Text;
+use countersign_sql::setup::migrate::{MIGRATIONS_TABLE, is_ours, ran, unfinished};
+use diesel::{OptionalExtension, RunQueryDsl, SqliteConnection};
+
 use super::migrate;
-use super::words::{MIGRATIONS_TABLE, ran, words};
 use crate::error::{FileError, OpenError, SqliteError};
 use crate::file::DatabaseFile;
 use crate::pool;
+use crate::statement::statement;
 
 /// What is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +58,8 @@ pub fn has_keys(path: &Path) -> Result<bool, OpenError> {
     }
     let failed = |source| OpenError::Connect { path: file.path(), source: Box::new(source) };
     let mut connection = pool::connect_existing(&file, migrate::PATIENCE).map_err(failed)?;
-    let keys = words(&mut connection, "SELECT kid AS word FROM signing_keys LIMIT 1");
-    Ok(!keys.map_err(|error| failed(error.into()))?.is_empty())
+    let key = AnyKey {}.get_result::<String>(&mut connection).optional();
+    Ok(key.map_err(|error| failed(error.into()))?.is_some())
 }
 
 /// The tables decide: a file of no bytes is an empty database to SQLite, and a log may hold what the file
@@ -63,17 +67,14 @@ pub fn has_keys(path: &Path) -> Result<bool, OpenError> {
 fn read(file: &DatabaseFile) -> Result<Found, SqliteError> {
     let mut connection = pool::connect_existing(file, migrate::PATIENCE)?;
     let connection = &mut connection;
-    let tables = words(
-        connection,
-        "SELECT name AS word FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
-    )?;
+    let tables: Vec<String> = EveryTable {}.load(connection)?;
     if tables.is_empty() {
         return Ok(Found::Empty);
     }
     let has_others = tables.iter().any(|table| table != MIGRATIONS_TABLE);
     let versions = ran(connection)?;
-    Ok(if versions.iter().any(|version| migrate::is_ours(version)) {
-        if migrate::unfinished(connection)?.is_some() { Found::Unfinished } else { Found::Ours }
+    Ok(if versions.iter().any(|version| is_ours::<SqliteConnection>(version)) {
+        if unfinished(connection)?.is_some() { Found::Unfinished } else { Found::Ours }
     } else if versions.is_empty() && !has_others {
         Found::Empty
     } else {
@@ -90,4 +91,13 @@ fn says_not_a_database(error: &SqliteError) -> bool {
         cause = error.source();
     }
     false
+}
+
+statement! {
+    EveryTable {} -> Text = "\
+        SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+}
+
+statement! {
+    AnyKey {} -> Text = "SELECT kid FROM signing_keys LIMIT 1"
 }

@@ -1,0 +1,3 @@
+//! The schema of a database: what brings it about, and what is there.
+
+pub mod migrate;
