@@ -492,7 +492,7 @@ fn user_of(server: &Server, client: &Client, wallet: &Wallet) -> String {
 }
 
 /// Each wrong file with the line, the field and the words of its mistake.
-const WRONG: [(&str, &str); 44] = [
+const WRONG: [(&str, &str); 45] = [
     ("[[cliant]]\nname = \"a\"", "1:3: cliant: there is no such table; did you mean `client`?"),
     ("[[gate]]\ngroup = \"a\"", "1:3: gate: there is no such table; there are client, group, resource"),
     ("[client]\nname = \"a\"", "1:2: client: must be a list of tables: write [[client]]"),
