@@ -59,6 +59,9 @@ pub trait Database: Connection {
     /// Carries out several statements without values.
     fn script(&mut self, script: Script) -> QueryResult<()>;
 
+    /// The column `number` of the row of a text that is written while the program runs.
+    fn number(&mut self, text: &str) -> QueryResult<i64>;
+
     /// Reads what a statement returns.
     fn load<'q, R, S: Finds<'q, R>>(&mut self, statement: S) -> QueryResult<Vec<R>>;
 
@@ -80,6 +83,12 @@ pub struct Script {
     pub sqlite: &'static str,
     /// In PostgreSQL.
     pub postgres: &'static str,
+}
+
+#[derive(diesel::QueryableByName)]
+struct NumberRow {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    number: i64,
 }
 
 /// Why a transaction is rolled back.
@@ -156,6 +165,12 @@ macro_rules! on {
 
             fn script(&mut self, script: Script) -> QueryResult<()> {
                 diesel::connection::SimpleConnection::batch_execute(self, script.$side)
+            }
+
+            fn number(&mut self, text: &str) -> QueryResult<i64> {
+                let row: NumberRow =
+                    diesel::query_dsl::RunQueryDsl::get_result(diesel::sql_query(text), self)?;
+                Ok(row.number)
             }
 
             fn load<'q, R, S: Finds<'q, R>>(&mut self, statement: S) -> QueryResult<Vec<R>> {

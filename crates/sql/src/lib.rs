@@ -1,10 +1,11 @@
 //! What both SQL databases store and do in the same way, written once: columns, tables, rows, how statements are
-//! declared, and the operations that are not hot.
+//! declared, migrations, the archive, and the operations that are not hot.
 //!
 //! An operation here is generic over the [`Database`], and is compiled for each of them: nothing is chosen while the
 //! server runs. Where the databases differ, their two texts stand one below the other. What a sign-in or a token needs,
 //! batches, and reading events stay in the adapters: there each database has its own plan.
 
+pub mod archive;
 pub mod columns;
 pub mod database;
 pub mod error;

@@ -3,16 +3,15 @@
 //! An archive has times as microseconds since 1970, truths as 0 and 1, and days as Julian day numbers. PostgreSQL
 //! counts times and days from the year 2000. Its `-infinity`, "before all times", is 0 in an archive.
 
-use countersign_domain::archive::{Column, Kind, Row, Table, Value};
+use countersign_domain::archive::{Column, Row, Table, Value};
 use countersign_ports::{ArchiveError, TakeRow};
+use countersign_sql::setup::catalog::{Types, key, quoted};
 use diesel::data_types::{PgDate, PgTimestamp};
 use diesel::deserialize::{self, QueryableByName};
 use diesel::pg::{Pg, PgRowByRowLoadingMode};
 use diesel::prelude::*;
 use diesel::row::{Field, NamedRow};
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Date, Integer, Nullable, Text, Timestamptz, Uuid};
-
-use crate::setup::catalog::{Type, Types, key, quoted};
 
 /// From 1970 to 2000, in microseconds.
 const MICROS_TO_2000: i64 = 946_684_800_000_000;
@@ -23,20 +22,12 @@ const JULIAN_2000: i32 = 2_451_545;
 /// How many rows are inserted by one statement.
 pub(super) const ROWS: usize = 1_000;
 
-/// Gives all rows of a table, in the order of its key, compared byte by byte.
+/// Gives each row that this text finds.
 pub(super) fn read(
     connection: &mut PgConnection,
-    table: &Table,
+    text: &str,
     take: &mut TakeRow<'_>,
 ) -> Result<(), ArchiveError> {
-    let collated = |name: String| {
-        let is_text = table.columns.iter().any(|column| column.name == name && column.kind == Kind::Text);
-        if is_text { format!("{} COLLATE \"C\"", quoted(&name)) } else { quoted(&name) }
-    };
-    let order: Vec<String> = key(connection, &table.name)?.into_iter().map(collated).collect();
-    let columns: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
-    let text =
-        format!("SELECT {} FROM {} ORDER BY {}", columns.join(", "), quoted(&table.name), order.join(", "));
     let rows = diesel::sql_query(text)
         .load_iter::<AnyRow, PgRowByRowLoadingMode>(connection)
         .map_err(ArchiveError::failed("rows could not be read"))?;
@@ -55,9 +46,6 @@ pub(super) fn write(
     is_kept: bool,
     rows: &[Row],
 ) -> Result<(), ArchiveError> {
-    if rows.is_empty() {
-        return Ok(());
-    }
     let names: Vec<String> = table.columns.iter().map(|Column { name, .. }| quoted(name)).collect();
     let places: Vec<String> = (1..=names.len()).map(|place| format!("${place}")).collect();
     let mut text = format!(
@@ -84,27 +72,28 @@ pub(super) fn write(
                 insert.bind::<Array<Nullable<$sql>>, _>(values.ok_or_else(wrong)?)
             }};
         }
-        insert = match its {
-            Type::Boolean => array!(Bool, |value| optional(integer(value)?, |number| match number {
+        insert = match its.as_str() {
+            "boolean" => array!(Bool, |value| optional(integer(value)?, |number| match number {
                 0 => Some(false),
                 1 => Some(true),
                 _ => None,
             })),
-            Type::Bytes => array!(Binary, bytes),
-            Type::Day => array!(Date, |value| optional(integer(value)?, |number| {
+            "bytea" => array!(Binary, bytes),
+            "date" => array!(Date, |value| optional(integer(value)?, |number| {
                 i32::try_from(number).ok()?.checked_sub(JULIAN_2000).map(PgDate)
             })),
-            Type::Id => {
+            "uuid" => {
                 array!(Uuid, |value| optional(bytes(value)?, |bytes| uuid::Uuid::from_slice(bytes).ok()))
             }
-            Type::Integer => {
+            "integer" => {
                 array!(Integer, |value| optional(integer(value)?, |number| i32::try_from(number).ok()))
             }
-            Type::Long => array!(BigInt, integer),
-            Type::Text => array!(Text, text_of),
-            Type::Time => array!(Timestamptz, |value| optional(integer(value)?, |number| {
+            "bigint" => array!(BigInt, integer),
+            "text" => array!(Text, text_of),
+            "timestamp with time zone" => array!(Timestamptz, |value| optional(integer(value)?, |number| {
                 number.checked_sub(MICROS_TO_2000).map(PgTimestamp)
             })),
+            _ => return Err(unknown()),
         };
     }
     insert.execute(connection).map(drop).map_err(ArchiveError::failed("rows could not be stored"))

@@ -1,12 +1,12 @@
 //! Facts about a database for its operator. Looking changes nothing, and brings no schema up to date.
 
 use countersign_domain::archive::ForeignPart;
+use countersign_sql::setup::catalog::{absent, foreign};
 use countersign_sql::setup::migrate::{made_here, missing, newer};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Bool, Integer, Text};
 use diesel::{Queryable, RunQueryDsl};
 
-use super::catalog;
 use super::migrate::MigrateError;
 use crate::connect::connection::ConnectionUrl;
 use crate::statement::statement;
@@ -54,8 +54,8 @@ pub fn examine(url: &str) -> Result<Examined, MigrateError> {
     let facts: Facts = AskFacts {}.get_result(&mut connection)?;
     let closed = ClosedTables {}.load(&mut connection)?;
     let made = made_here(&mut connection)?;
-    let absent = catalog::missing(&mut connection, &made)?;
-    let foreign = catalog::foreign(&mut connection, &made)?;
+    let absent = absent(&mut connection, &made)?;
+    let foreign = foreign(&mut connection, &made)?;
     let (missing, newer) = (missing(&mut connection)?, newer(&mut connection)?);
     Ok(Examined {
         version: facts.version,

@@ -123,3 +123,25 @@ fn one_by_one(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use countersign_sql::setup::catalog::{absent, foreign};
+    use countersign_sql::setup::migrate::{Migrated, made_here, to};
+    use countersign_test_postgres::Cluster;
+
+    use super::*;
+
+    #[test]
+    fn s_14_what_migrations_say_is_what_the_catalog_has_after_each_of_them_up_and_down() {
+        let url = ConnectionUrl::parse(&Cluster::shared().create_database()).unwrap();
+        let mut connection = url.open().unwrap();
+        for script in PgConnection::SCRIPTS.iter().chain(PgConnection::SCRIPTS.iter().rev()) {
+            to(&mut connection, script.version).unwrap();
+            let made = made_here(&mut connection).unwrap();
+            assert!(made.tables.contains_key("clients"), "{}", script.name);
+            assert_eq!(absent(&mut connection, &made).unwrap(), Vec::<String>::new(), "{}", script.name);
+            assert_eq!(foreign(&mut connection, &made).unwrap(), [], "{}", script.name);
+        }
+    }
+}

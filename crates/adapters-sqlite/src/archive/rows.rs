@@ -2,6 +2,7 @@
 
 use countersign_domain::archive::{Column, Row, Table, Value};
 use countersign_ports::{ArchiveError, TakeRow};
+use countersign_sql::setup::catalog::quoted;
 use diesel::connection::DefaultLoadingMode;
 use diesel::deserialize::{self, QueryableByName};
 use diesel::prelude::*;
@@ -9,37 +10,23 @@ use diesel::row::{Field, NamedRow};
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::sqlite::{Sqlite, SqliteType};
 
-use crate::setup::catalog::{key, quoted};
-
 /// How many values are bound in one statement. SQLite takes at most 32,766.
 const BOUND: usize = 8_000;
 
 /// How many rows are inserted by one statement.
 const ROWS: usize = 200;
 
-/// Gives all rows of a table, in the order of its key.
+/// Gives each row that this text finds.
 pub(super) fn read(
     connection: &mut SqliteConnection,
-    table: &Table,
+    text: &str,
     take: &mut TakeRow<'_>,
 ) -> Result<(), ArchiveError> {
-    let order: Vec<String> = key(connection, &table.name)?.iter().map(|name| quoted(name)).collect();
-    let columns: Vec<String> = table.columns.iter().map(|column| quoted(&column.name)).collect();
-    let text =
-        format!("SELECT {} FROM {} ORDER BY {}", columns.join(", "), quoted(&table.name), order.join(", "));
     let rows = diesel::sql_query(text)
         .load_iter::<AnyRow, DefaultLoadingMode>(connection)
         .map_err(ArchiveError::failed("rows could not be read"))?;
     for row in rows {
         let AnyRow(row) = row.map_err(ArchiveError::failed("rows could not be read"))?;
-        if !table.takes(&row) {
-            let wrong = table.columns.iter().zip(&row).find(|(column, value)| !value.fits(column.kind));
-            let column = wrong.map_or("", |(column, _)| &column.name);
-            return Err(ArchiveError::Unsound(format!(
-                "{}.{column} has a value of another kind",
-                table.name
-            )));
-        }
         take(row)?;
     }
     Ok(())
@@ -56,9 +43,6 @@ pub(super) fn write(
     table: &Table,
     rows: &[Row],
 ) -> Result<(), ArchiveError> {
-    if rows.is_empty() {
-        return Ok(());
-    }
     let names: Vec<String> = table.columns.iter().map(|Column { name, .. }| quoted(name)).collect();
     let places = format!("({})", vec!["?"; names.len()].join(", "));
     let text = format!(

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use countersign_domain::archive::ForeignPart;
+use countersign_sql::setup::catalog::{absent, foreign};
 use countersign_sql::setup::migrate::{made_here, missing, newer};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 
-use super::catalog;
 use super::migrate::PATIENCE;
 use crate::error::{OpenError, SqliteError};
 use crate::file::DatabaseFile;
@@ -61,8 +61,8 @@ fn read(file: &DatabaseFile) -> Result<Examined, SqliteError> {
     let bytes = u64::try_from(size).unwrap_or_default();
     let search = (bytes <= SEARCHED).then(|| search(connection));
     let made = made_here(connection)?;
-    let absent = catalog::missing(connection, &made)?;
-    let foreign = catalog::foreign(connection, &made)?;
+    let absent = absent(connection, &made)?;
+    let foreign = foreign(connection, &made)?;
     let (missing, newer) = (missing(connection)?, newer(connection)?);
     Ok(Examined { version, journal_mode, bytes, search, missing, newer, absent, foreign })
 }

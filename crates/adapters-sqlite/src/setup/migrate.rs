@@ -100,3 +100,23 @@ struct Dangling {
     #[diesel(sql_type = Text)]
     table: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use countersign_sql::setup::catalog::{absent, foreign};
+    use countersign_sql::setup::migrate::{Migrated, to};
+
+    use super::*;
+
+    #[test]
+    fn s_14_what_migrations_say_is_what_the_catalog_has_after_each_of_them_up_and_down() {
+        let mut connection = SqliteConnection::establish(":memory:").unwrap();
+        for script in SqliteConnection::SCRIPTS.iter().chain(SqliteConnection::SCRIPTS.iter().rev()) {
+            to(&mut connection, script.version).unwrap();
+            let made = made_here(&mut connection).unwrap();
+            assert!(made.tables.contains_key("clients"), "{}", script.name);
+            assert_eq!(absent(&mut connection, &made).unwrap(), Vec::<String>::new(), "{}", script.name);
+            assert_eq!(foreign(&mut connection, &made).unwrap(), [], "{}", script.name);
+        }
+    }
+}

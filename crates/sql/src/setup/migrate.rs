@@ -21,6 +21,12 @@ pub trait Migrated: Database + MigrationHarness<<Self as Connection>::Backend> {
 
     /// What they are and run, the oldest first.
     const SCRIPTS: &'static [Script];
+
+    /// Tables that only this kind of database has. They are made again of what the others hold, or of the clock of the machine.
+    const TABLES_OF_ITS_OWN: &'static [&'static str];
+
+    /// Columns that only this kind has, with their tables.
+    const COLUMNS_OF_ITS_OWN: &'static [(&'static str, &'static str)];
 }
 
 /// A migration of this release.
@@ -38,12 +44,17 @@ pub struct Script {
 impl Migrated for diesel::sqlite::SqliteConnection {
     const MIGRATIONS: EmbeddedMigrations = diesel_migrations::embed_migrations!("../../migrations/sqlite");
     const SCRIPTS: &'static [Script] = include!(concat!(env!("OUT_DIR"), "/sqlite.rs"));
+    const TABLES_OF_ITS_OWN: &'static [&'static str] = &["access_tokens", "time_mark"];
+    /// The position of a token's row among the `access_tokens`.
+    const COLUMNS_OF_ITS_OWN: &'static [(&'static str, &'static str)] = &[("tokens", "place")];
 }
 
 #[cfg(feature = "postgres")]
 impl Migrated for diesel::pg::PgConnection {
     const MIGRATIONS: EmbeddedMigrations = diesel_migrations::embed_migrations!("../../migrations/postgres");
     const SCRIPTS: &'static [Script] = include!(concat!(env!("OUT_DIR"), "/postgres.rs"));
+    const TABLES_OF_ITS_OWN: &'static [&'static str] = &[];
+    const COLUMNS_OF_ITS_OWN: &'static [(&'static str, &'static str)] = &[];
 }
 
 /// The table in which Diesel keeps which migrations have run.
