@@ -21,7 +21,7 @@ on_both! {
         let mut client = servers[0].register();
         for _ in 0..5 {
             assert_eq!(verdicts(&servers, &client), ["200", "200"]);
-            let rotated = rotate(database, &client, &[]);
+            let rotated = rotate(database, &client, &["--keep-old", "0"]);
             assert!(rotated.get("old_secret_expires_at").is_none(), "{rotated}");
             assert_eq!(verdicts(&servers, &client), ["401 invalid_client"; 2]);
             client = with(&client, &rotated);
@@ -145,7 +145,7 @@ on_both! {
                 })
                 .collect();
             for _ in 0..8 {
-                let rotated = rotate(database, &client, &[]);
+                let rotated = rotate(database, &client, &["--keep-old", "0"]);
                 assert_eq!(verdicts(&servers, &client), ["401 invalid_client"; 2]);
                 client = with(&client, &rotated);
                 assert_eq!(verdicts(&servers, &client), ["200", "200"]);

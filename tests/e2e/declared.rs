@@ -239,13 +239,13 @@ on_both! {
 
         let third = SECRET.replace('1', "z");
         database.secrets().learn("client_secret", &third);
-        keeper.write("declared.toml", &file("secret_env = \"NIGHTLY_SECRET\""));
+        keeper.write("declared.toml", &file("secret_env = \"NIGHTLY_SECRET\"\nkeep_old = 0"));
         let run = |secret: &str| {
             let mut command = keeper.command(&["apply", "declared.toml"]);
             Ended::of(&command.env("NIGHTLY_SECRET", secret).output().unwrap())
         };
         assert_eq!(run(&third).code, Some(0));
-        assert!(works(&third) && !works(&other), "without keep_old the old one ends at once");
+        assert!(works(&third) && !works(&other), "with 0 the old one ends at once");
         assert_eq!(run(&third).out, "nothing to do\n");
         keeper.write("declared.toml", &file(""));
         keeper.has_nothing_to_do(&["declared.toml"]);

@@ -49,14 +49,14 @@ pub(crate) enum ClientCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Give a client a new secret; the old one stops working at once, unless you keep it for a while.
+    /// Give a client a new secret; the old one works for another day, unless you say for how long.
     #[command(after_help = ROTATE_EXAMPLES)]
     RotateSecret {
         /// The client's id, or its name if no other has it.
         client_id: String,
-        /// Let the old secret work for this long: `1d`, or a number of seconds, at most 90 days. A client has two
-        /// secrets at most: one that was kept before ends at once.
-        #[arg(long, value_name = "TIME", default_value = "0", hide_default_value = true, value_parser = keep_old)]
+        /// Let the old secret work for this long: `7d`, or a number of seconds, at most 90 days; `0` ends it at once, as
+        /// one that may have leaked must. A client has two secrets at most: one that was kept before ends at once.
+        #[arg(long, value_name = "TIME", default_value = "1d", value_parser = keep_old)]
         keep_old: KeepOld,
         #[command(flatten)]
         output: OutputChoice,
@@ -136,8 +136,8 @@ A running server uses the new values from the moment the command ends.";
 /// The examples in the help of `client rotate-secret`.
 const ROTATE_EXAMPLES: &str = "\
 Examples:
-  countersign client rotate-secret 01a1fd8c-…                       # the old secret is no longer a secret
-  countersign client rotate-secret 01a1fd8c-… --keep-old 1d      # a day to hand out the new one
+  countersign client rotate-secret 01a1fd8c-…                       # a day to hand out the new one
+  countersign client rotate-secret 01a1fd8c-… --keep-old 0       # the old one has leaked
   countersign client show 01a1fd8c-…                                # is the old one still in use?
 
 A running server knows the new secret from the moment the command ends.";

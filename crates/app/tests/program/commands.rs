@@ -172,11 +172,14 @@ fn an_old_secret_is_kept_for_ninety_days_at_most_and_people_are_told_until_when(
     for bad in ["7776001", "91d", "-1", "1.5", "a day", ""] {
         assert_eq!(rotate(&["--keep-old", bad]).code, 2, "{bad}");
     }
-    let at_once = rotate(&[]).out;
+    let at_once = rotate(&["--keep-old", "0"]).out;
     assert!(
         at_once.ends_with("The secret is shown only once: save it now. The old one no longer works.\n"),
         "{at_once}"
     );
+    let usual = rotate(&[]).out;
+    assert!(usual.contains("The old one works until "), "{usual}");
+    assert!(rotate(&["--keep-old", "0"]).out.contains("The old one no longer works."));
     let kept = rotate(&["--keep-old", "90d"]).out;
     let (_, until) = kept.split_once("The old one works until ").unwrap();
     let until = until.trim_end().trim_end_matches('.');

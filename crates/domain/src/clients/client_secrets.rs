@@ -85,6 +85,8 @@ impl KeepOld {
     pub const LONGEST: u32 = 90 * 24 * 60 * 60;
     /// Not at all.
     pub const NOT: Self = Self(0);
+    /// A day, unless something else is said: so the application can change over without a gap.
+    pub const USUAL: Self = Self(24 * 60 * 60);
 
     /// So many seconds; `None` if that is too long.
     pub const fn seconds(seconds: u32) -> Option<Self> {

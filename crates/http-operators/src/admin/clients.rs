@@ -156,7 +156,7 @@ const CLIENT_LIST: Schema =
 const NEW_SECRET: Schema = Schema::body::<NewSecret>(
     "NewSecret",
     || request::<NewSecret>(&[], &[("keep_old", json!({"minimum": 0, "maximum": 7_776_000}))]),
-    || json!({"keep_old": 86_400}),
+    || json!({"keep_old": 604_800}),
 );
 
 const SECRET: Schema = Schema::of::<SecretBody>("Secret");
@@ -223,7 +223,7 @@ impl paperclip::v2::schema::Apiv2Schema for Shown {}
 #[derive(Default, Deserialize, Apiv2Schema)]
 #[serde(deny_unknown_fields)]
 struct NewSecret {
-    /// For how many seconds the old secret works on: 0, which is usual, to 7776000 (90 days).
+    /// For how many seconds the old secret works on, up to 7776000 (90 days). Without it, for a day; with 0 it ends at once.
     keep_old: Option<u32>,
 }
 
@@ -380,7 +380,7 @@ async fn rotate(
     body: Json<NewSecret>,
 ) -> Result<HttpResponse, Problem> {
     Query::of(&request, &[])?;
-    let keep_old = KeepOld::seconds(body.value.keep_old.unwrap_or_default());
+    let keep_old = body.value.keep_old.map_or(Some(KeepOld::USUAL), KeepOld::seconds);
     let keep_old = keep_old.ok_or_else(|| {
         Problem::invalid("keep_old", format!("it takes at most {} seconds", KeepOld::LONGEST))
     })?;

@@ -57,9 +57,9 @@ const RELEASES: [(&str, &str); 4] =
     [("", "as_it_is"), ("rule", "release_rule"), ("all", "all"), ("groups", "groups")];
 const OPEN_TO: [(&str, &str); 2] = [("everyone", "everyone"), ("named", "named")];
 const KEEP_OLD: [(&str, &str); 5] = [
+    ("86400", "keep_day"),
     ("0", "keep_not"),
     ("3600", "keep_hour"),
-    ("86400", "keep_day"),
     ("604800", "keep_week"),
     ("2592000", "keep_month"),
 ];
@@ -121,7 +121,7 @@ impl<'a> Asking<'a> {
                     let kept = whole(seconds).and_then(KeepOld::seconds);
                     kept.ok_or_else(|| format!("takes at most {} seconds", KeepOld::LONGEST))
                 })?;
-                act.keep_old(kept.unwrap_or(KeepOld::NOT))
+                act.keep_old(kept.unwrap_or(KeepOld::USUAL))
             }
             ActField::Rule => act.rule(self.rule()?.as_ref()),
             ActField::Release => act.release(self.release()?.as_ref()),

@@ -107,9 +107,9 @@ fn read_secret(reader: &mut Reader<'_>, table: &mut Table<'_>) -> Option<FileSec
         Some((_, Ok(keep_old))) => keep_old,
         Some((at, Err(what))) => {
             reader.mistake(at, "client.keep_old", what);
-            KeepOld::NOT
+            KeepOld::USUAL
         }
-        None => KeepOld::NOT,
+        None => KeepOld::USUAL,
     };
     from_file.or(from_env).map(|secret| FileSecret { secret, keep_old })
 }
