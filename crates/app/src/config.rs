@@ -8,6 +8,7 @@ mod admin_name;
 pub(crate) mod agreement;
 pub(crate) mod descriptors;
 pub(crate) mod desk;
+pub(crate) mod duration;
 mod parse;
 mod reader;
 #[cfg(test)]

@@ -17,7 +17,6 @@ mod cli;
 mod commands;
 mod config;
 mod database;
-mod duration;
 mod failure;
 mod files;
 mod keys;

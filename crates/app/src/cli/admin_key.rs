@@ -4,7 +4,7 @@ use clap::Subcommand;
 use countersign_domain::admin_key::{AdminKeyName, AdminScope};
 
 use crate::cli::OutputChoice;
-use crate::duration;
+use crate::config::duration;
 
 /// The longest life of a key that expires, in seconds: ten years.
 const LONGEST: i64 = 315_360_000;

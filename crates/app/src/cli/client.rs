@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::applications;
 use crate::cli::OutputChoice;
-use crate::duration;
+use crate::config::duration;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClientCommand {

@@ -12,7 +12,7 @@ use time::{Date, Duration, OffsetDateTime};
 
 use super::people::limit;
 use crate::cli::OutputChoice;
-use crate::duration;
+use crate::config::duration;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum EventCommand {

@@ -4,7 +4,6 @@
 mod backups;
 mod data;
 mod outside;
-pub(crate) mod words;
 
 use std::io::Write;
 use std::time::Duration;
@@ -22,6 +21,7 @@ use crate::config::Config;
 use crate::config::warnings;
 use crate::failure::{Failure, chain};
 use crate::output::terminal::{count, one_line, visible};
+use crate::output::words::in_words;
 use crate::wiring::{Finding, Health, Wiring};
 
 /// How long each thing may take. They are looked at side by side.
@@ -115,7 +115,7 @@ fn settings(config: &Config, wiring: &Wiring) -> Vec<Finding> {
 
 /// Others wrote parts of a message: libraries, for programmers, and servers, which could write without end.
 fn readable(mut finding: Finding) -> Finding {
-    finding.message = words::in_words(&finding.message);
+    finding.message = in_words(&finding.message);
     if let Some((end, _)) = finding.message.char_indices().nth(LONGEST) {
         finding.message.truncate(end);
         finding.message.push('…');

@@ -11,9 +11,9 @@ use countersign_adapters_http::OwnServer;
 use url::Url;
 
 use crate::cli::HealthcheckFlags;
-use crate::commands::doctor::words::in_words;
 use crate::config::{Config, Sources};
 use crate::failure::{Failure, chain};
+use crate::output::words::in_words;
 
 /// How long the server may take. It answers by itself after two seconds.
 const LIMIT: Duration = Duration::from_secs(5);

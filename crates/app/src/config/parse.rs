@@ -23,8 +23,7 @@ use time::Duration;
 use url::{Host, Url};
 
 use super::admin_name::AdminName;
-use super::{AddressDetail, LogFormat, RegistrationMode};
-use crate::duration;
+use super::{AddressDetail, LogFormat, RegistrationMode, duration};
 use crate::wiring::DatabaseUrl;
 
 const MIN_REGISTRATION_TOKEN: usize = 16;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use time::Duration;
 
 use crate::cli::Output;
-use crate::duration;
+use crate::config::duration;
 use crate::output::table;
 use crate::output::terminal::{count, visible, without_nulls, written};
 
