@@ -24,6 +24,8 @@ const SQLITE: Own = Own {
         ("ops/sign_in/standing.rs", "in PostgreSQL it is batched: together/standing.rs"),
         ("ops/tokens/read.rs", "in PostgreSQL it is batched: together/read.rs"),
         ("ops/tokens/store_token.rs", "a statement that several operations run"),
+        ("rows/access_token.rs", "a live access token has a row of its own, to look at first"),
+        ("rows/checkpoint.rs", "any column can hold a value of any type; in PostgreSQL its type is known"),
         ("plans.rs", "tests of how SQLite carries out what both share; PostgreSQL's are in tests.rs"),
         ("checkpointer.rs", "SQLite's log is copied by a thread of ours"),
         ("executor.rs", "one writer carries out everything"),

@@ -9,7 +9,6 @@
 //! never locks two users. Upkeep can take any order, because it never waits for a lock; the same goes for
 //! batches (`together.rs`), which wait for no existing row.
 
-pub(crate) mod accounts;
 pub(crate) mod clients;
 pub(crate) mod events;
 pub(crate) mod people;
@@ -17,17 +16,10 @@ pub(crate) mod sign_in;
 pub(crate) mod tokens;
 pub(crate) mod upkeep;
 
-use countersign_ports::{CreateOnce, CreatedOnce};
-use countersign_sql::SqlError;
-use countersign_sql::ops::keys::create_once::Registering;
-use diesel::PgConnection;
-
 // What both databases do in the same way.
 pub(crate) use countersign_sql::ops::*;
 
 // Each operation of the port by its name alone: by it `store.rs` finds the function.
-pub(crate) use accounts::read_account::wallets_of;
-pub(crate) use accounts::read_account::{consents_at, find_account, find_email, find_session};
 pub(crate) use clients::note_secret_uses::note_secret_uses;
 pub(crate) use events::read_events::{
     checkpoints, count_events_of, events_of_request, find_event, fresh_events, last_checkpoint, list_events,
@@ -37,25 +29,9 @@ pub(crate) use events::seal_events::seal_events;
 pub(crate) use people::read_holdings::find_holdings;
 pub(crate) use sign_in::continue_session::continue_session;
 pub(crate) use sign_in::open_session::open_session;
-pub(crate) use sign_in::requests::{
-    begin_device, deny_device, find_device, find_device_by_user_code, push_request, take_pushed_request,
-};
 pub(crate) use tokens::issue_tokens::issue_tokens;
-pub(crate) use upkeep::forget_documents::forget_documents;
 pub(crate) use upkeep::forget_events::forget_events;
 pub(crate) use upkeep::forget_unused::forget_unused;
 pub(crate) use upkeep::ping::ping;
 pub(crate) use upkeep::purge_expired::purge_expired;
 pub(crate) use upkeep::time_witness::time_witness;
-
-/// What a request of the admin interface creates, it creates once.
-pub(crate) fn create_once(
-    connection: &mut PgConnection,
-    command: &CreateOnce,
-) -> Result<CreatedOnce, SqlError> {
-    let registering = Registering {
-        register: clients::register_client::register_client,
-        is_registered: clients::register_client::is_registered,
-    };
-    countersign_sql::ops::keys::create_once::create_once(connection, &registering, command)
-}

@@ -25,10 +25,8 @@ use diesel::sql_types::{BigInt, Text};
 use diesel::{QueryableByName, sql_query};
 
 use crate::connect::connection::ConnectionUrl;
-use crate::ops::accounts::read_account;
-use crate::ops::clients::register_client;
 use crate::ops::people::read_holdings;
-use crate::ops::sign_in::{complete_login, continue_session, open_session, requests};
+use crate::ops::sign_in::{complete_login, continue_session, open_session};
 use crate::ops::tokens::{redeem_code, revoke, rotate_refresh};
 use crate::ops::upkeep::{ping, purge_expired};
 use crate::setup::migrate::migrate;
@@ -65,8 +63,8 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
         client.metadata.display = fixtures::full_display();
     }
     let register = countersign_ports::RegisterClient { client: client.clone(), event: None };
-    register_client::register_client(connection, &register).unwrap();
-    register_client::register_client(connection, &register).unwrap();
+    ops::register_client(connection, &register).unwrap();
+    ops::register_client(connection, &register).unwrap();
     let update = countersign_ports::UpdateClient { client: client.clone(), event: None };
     manage_clients::update_client(connection, &update).unwrap();
     manage_clients::update_client(connection, &update).unwrap();
@@ -199,22 +197,22 @@ fn every_operation_on_accounts(connection: &mut PgConnection, with_options: bool
     open.session.replaces = with_options.then(fixtures::session_id);
     open_session::open_session(connection, &open).unwrap();
     open_session::open_session(connection, &open).unwrap();
-    let session = read_account::find_session(connection, open.session.id).unwrap().unwrap();
+    let session = ops::find_session(connection, open.session.id).unwrap().unwrap();
     let mut proceed = fixtures::continue_session(&session, login.client);
     proceed.login.nonce = proceed.login.nonce.filter(|_| with_options);
     continue_session::continue_session(connection, &proceed).unwrap();
     continue_session::continue_session(connection, &proceed).unwrap();
 
     let user = session.user;
-    read_account::consents_at(connection, user, login.client).unwrap();
+    ops::consents_at(connection, user, login.client).unwrap();
     let mut put = fixtures::put_email(user);
     put.confirmation = put.confirmation.filter(|_| with_options);
     put_email::put_email(connection, &put).unwrap();
     put_email::put_email(connection, &fixtures::put_email(user)).unwrap();
     confirm_email::confirm_email(connection, &fixtures::confirm_email(user, fixtures::email_confirmation()))
         .unwrap();
-    read_account::find_email(connection, user).unwrap().unwrap();
-    read_account::find_account(connection, user).unwrap().unwrap();
+    ops::find_email(connection, user).unwrap().unwrap();
+    ops::find_account(connection, user).unwrap().unwrap();
     remove_email::remove_email(connection, user).unwrap();
     revoke_consent::revoke_consent(connection, &fixtures::revoke_consent(user, login.client)).unwrap();
     let end = countersign_ports::EndSession { user, id: session.id, event: None };
@@ -225,14 +223,14 @@ fn every_operation_on_accounts(connection: &mut PgConnection, with_options: bool
 
 fn every_operation_on_requests(connection: &mut PgConnection) {
     let pushed = fixtures::pushed_request();
-    requests::push_request(connection, &pushed).unwrap();
-    requests::take_pushed_request(connection, &fixtures::take_pushed_request(&pushed)).unwrap().unwrap();
+    ops::push_request(connection, &pushed).unwrap();
+    ops::take_pushed_request(connection, &fixtures::take_pushed_request(&pushed)).unwrap().unwrap();
     let device = fixtures::begin_device();
-    requests::begin_device(connection, &device).unwrap();
-    requests::begin_device(connection, &device).unwrap();
-    requests::find_device_by_user_code(connection, device.request.user_code_hash).unwrap().unwrap();
+    ops::begin_device(connection, &device).unwrap();
+    ops::begin_device(connection, &device).unwrap();
+    ops::find_device_by_user_code(connection, device.request.user_code_hash).unwrap().unwrap();
     let deny = countersign_ports::DenyDevice { id: device.request.id, now: fixtures::NOW };
-    requests::deny_device(connection, &deny).unwrap();
+    ops::deny_device(connection, &deny).unwrap();
 }
 
 #[test]
@@ -337,11 +335,8 @@ fn a_row_that_cannot_be_is_reported_with_its_place() {
     let (_, mut connection) = migrated();
     let client = fixtures::client();
     let id: ClientId = client.id;
-    register_client::register_client(
-        &mut connection,
-        &countersign_ports::RegisterClient { client, event: None },
-    )
-    .unwrap();
+    ops::register_client(&mut connection, &countersign_ports::RegisterClient { client, event: None })
+        .unwrap();
     sql_query("UPDATE clients SET grant_types = 'password'").execute(&mut connection).unwrap();
     let error = StoreError::from(together::read::find_clients(&mut connection, &[id.into()]).unwrap_err());
     assert_eq!(error.to_string(), format!("stored clients {id} has an impossible grant_types"));
@@ -352,11 +347,8 @@ fn a_rule_of_access_that_cannot_be_read_lets_nobody_in() {
     let (_, mut connection) = migrated();
     let client = fixtures::client();
     let id: ClientId = client.id;
-    register_client::register_client(
-        &mut connection,
-        &countersign_ports::RegisterClient { client, event: None },
-    )
-    .unwrap();
+    ops::register_client(&mut connection, &countersign_ports::RegisterClient { client, event: None })
+        .unwrap();
     for (rule, released, column) in [
         ("''", "", "access_rule"),
         ("'Everyone'", "", "access_rule"),

@@ -3,7 +3,6 @@
 //! A refusal is an outcome and changes nothing. An error means that the whole transaction must be rolled
 //! back.
 
-pub(crate) mod accounts;
 pub(crate) mod clients;
 pub(crate) mod events;
 pub(crate) mod people;
@@ -11,20 +10,12 @@ pub(crate) mod sign_in;
 pub(crate) mod tokens;
 pub(crate) mod upkeep;
 
-use countersign_ports::{CreateOnce, CreatedOnce};
-use countersign_sql::SqlError;
-use countersign_sql::ops::keys::create_once::Registering;
-use diesel::SqliteConnection;
-
 // What both databases do in the same way.
 pub(crate) use countersign_sql::ops::*;
 
 // Each operation of the port by its name alone: by it `store.rs` finds the function.
-pub(crate) use accounts::read_account::wallets_of;
-pub(crate) use accounts::read_account::{consents_at, find_account, find_email, find_session};
 pub(crate) use clients::find_client::find_client;
 pub(crate) use clients::note_secret_uses::note_secret_uses;
-pub(crate) use clients::register_client::register_client;
 pub(crate) use events::read_events::{
     checkpoints, count_events_of, events_of_request, find_event, fresh_events, last_checkpoint, list_events,
     sealed_events, unsealable_events,
@@ -34,9 +25,6 @@ pub(crate) use people::read_holdings::find_holdings;
 pub(crate) use sign_in::complete_login::complete_login;
 pub(crate) use sign_in::continue_session::continue_session;
 pub(crate) use sign_in::open_session::open_session;
-pub(crate) use sign_in::requests::{
-    begin_device, deny_device, find_device, find_device_by_user_code, push_request, take_pushed_request,
-};
 pub(crate) use sign_in::spend_proof::spend_proof;
 pub(crate) use sign_in::standing::{anything_blocked, groups_of, standing_of};
 pub(crate) use tokens::issue_tokens::issue_tokens;
@@ -44,21 +32,8 @@ pub(crate) use tokens::read::{find_access, find_grant, find_refresh, lives_on};
 pub(crate) use tokens::redeem_code::redeem_code;
 pub(crate) use tokens::revoke::{revoke_grant, revoke_token};
 pub(crate) use tokens::rotate_refresh::rotate_refresh;
-pub(crate) use upkeep::forget_documents::forget_documents;
 pub(crate) use upkeep::forget_events::forget_events;
 pub(crate) use upkeep::forget_unused::forget_unused;
 pub(crate) use upkeep::ping::ping;
 pub(crate) use upkeep::purge_expired::purge_expired;
 pub(crate) use upkeep::time_witness::{mark_time, time_witness};
-
-/// What a request of the admin interface creates, it creates once.
-pub(crate) fn create_once(
-    connection: &mut SqliteConnection,
-    command: &CreateOnce,
-) -> Result<CreatedOnce, SqlError> {
-    let registering = Registering {
-        register: clients::register_client::register_client,
-        is_registered: clients::register_client::is_registered,
-    };
-    countersign_sql::ops::keys::create_once::create_once(connection, &registering, command)
-}

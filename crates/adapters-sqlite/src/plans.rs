@@ -21,6 +21,7 @@ use countersign_sql::ops::people::read_groups::{
     COUNTED, FindGroup, FreeWallets, ListGroups, MemberUsers, MemberWallets, MembershipsOf,
 };
 use countersign_sql::ops::people::read_people::{Page, PageOfAll, PageOfBlocked, PageOfGroup, WalletsOfPage};
+use countersign_sql::ops::upkeep::forget_documents::{DeleteUnused, LockDescribed};
 use countersign_sql::rows::event::NewEvent;
 use diesel::prelude::*;
 use time::{Date, OffsetDateTime};
@@ -153,4 +154,13 @@ fn the_sealed_events_of_a_user_are_found_by_their_index() {
     finds_rows_by_keys(&mut connection, SealedOf { user: NOBODY, limit: 1 });
     finds_rows_by_keys(&mut connection, CountSealed { user: NOBODY });
     finds_rows_by_keys(&mut connection, ForgetOne { pseudonym: &[], hiding_proof: &[], position: 1 });
+}
+
+#[test]
+fn clients_that_documents_describe_are_found_by_their_own_index_and_deleted_by_their_keys() {
+    let (_folder, mut connection) = database();
+    let connection = &mut connection;
+    let page = steps(connection, LockDescribed { before: TIME, after: NOBODY, limit: 10 });
+    assert_eq!(page, ["SEARCH clients USING INDEX clients_described (id>?)"]);
+    finds_rows_by_keys(connection, DeleteUnused { clients: Ids(vec![NOBODY.0]) });
 }

@@ -2,7 +2,7 @@
 //! declared, migrations, the archive, and the operations that are not hot.
 //!
 //! An operation here is generic over the [`Database`], and is compiled for each of them: nothing is chosen while the
-//! server runs. Where the databases differ, their two texts stand one below the other. What a sign-in or a token needs,
+//! server runs. Where the databases differ, their two texts stand one below the other. What every sign-in or token needs,
 //! batches, and reading events stay in the adapters: there each database has its own plan.
 
 pub mod archive;

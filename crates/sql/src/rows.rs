@@ -1,7 +1,9 @@
 //! Rows, and how they become values of the domain. An impossible row is reported, never guessed at.
 
+pub mod access_token;
 pub mod admin_key;
 pub mod block;
+pub mod checkpoint;
 pub mod client;
 pub mod consent;
 pub mod device_request;

@@ -151,35 +151,6 @@ tables! {
         own_scopes -> Text,
     }
 
-    emails (user_id) {
-        user_id -> Key,
-        address -> Text,
-        added_at -> Moment,
-        verified_at -> Nullable<Moment>,
-        confirmation_hash -> Nullable<Binary>,
-        confirmation_expires_at -> Nullable<Moment>,
-    }
-
-    pushed_requests (id) {
-        id -> Key,
-        client_id -> Key,
-        secret_hash -> Binary,
-        parameters -> Text,
-        expires_at -> Moment,
-    }
-
-    device_requests (id) {
-        id -> Key,
-        client_id -> Key,
-        user_code_hash -> Binary,
-        code_hash -> Binary,
-        scope -> Text,
-        resources -> Text,
-        expires_at -> Moment,
-        denied_at -> Nullable<Moment>,
-        forget_after -> Moment,
-    }
-
     /// SQLite alone has it.
     time_mark (id) {
         id -> BigInt,

@@ -1,4 +1,3 @@
 //! Clients, and the resources that are open to them.
 
 pub(crate) mod note_secret_uses;
-pub(crate) mod register_client;

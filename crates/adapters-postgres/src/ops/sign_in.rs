@@ -3,6 +3,5 @@
 pub(crate) mod complete_login;
 pub(crate) mod continue_session;
 pub(crate) mod open_session;
-pub(crate) mod requests;
 pub(crate) mod spend_proof;
 pub(crate) mod wallets;

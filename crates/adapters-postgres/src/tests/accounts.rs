@@ -13,6 +13,7 @@ use countersign_ports::{
     CompleteLogin, ContinueSession, DeleteClient, DeleteGroup, EndSession, EndSessions, LinkWallet,
     NewSession, SessionContinued, StoreError,
 };
+use countersign_sql::SqlError;
 use countersign_sql::ops::accounts::delete_account::delete_account;
 use countersign_sql::ops::accounts::end_session::{end_session, end_sessions};
 use countersign_sql::ops::accounts::link_wallet::link_wallet;
@@ -30,10 +31,10 @@ use diesel::sql_query;
 
 use super::{count, migrated};
 use crate::connect::connection::ConnectionUrl;
-use crate::error::OpResult;
-use crate::ops::accounts::read_account::{consents_at, find_account, find_email, find_session};
+use crate::error::OpError;
 use crate::ops::sign_in::complete_login::complete_login;
 use crate::ops::sign_in::continue_session::continue_session;
+use crate::ops::{consents_at, find_account, find_email, find_session};
 
 const ROUNDS: usize = 30;
 
@@ -323,10 +324,10 @@ fn the_wallet_that_is_unlinked_takes_its_sessions_and_what_they_led_to_with_it()
 fn told<T: std::fmt::Debug>(
     connection: &mut PgConnection,
     statement: &str,
-    operation: impl Fn(&mut PgConnection) -> OpResult<T>,
+    operation: impl Fn(&mut PgConnection) -> Result<T, SqlError>,
 ) -> String {
     sql_query(statement).execute(connection).unwrap();
-    StoreError::from(operation(connection).unwrap_err()).to_string()
+    StoreError::from(OpError::from(operation(connection).unwrap_err())).to_string()
 }
 
 #[test]

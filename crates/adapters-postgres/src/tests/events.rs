@@ -25,12 +25,12 @@ use super::accounts::{lingering, signed_in, step};
 use super::people::reads;
 use super::{count, migrated};
 use crate::batched::Batched;
-use crate::ops::accounts::read_account::find_session;
 use crate::ops::events::read_events::{
     checkpoints, count_events_of, events_of_request, find_event, fresh_events, last_checkpoint, list_events,
     sealed_events, unsealable_events,
 };
 use crate::ops::events::seal_events::seal_events;
+use crate::ops::find_session;
 use crate::ops::sign_in::complete_login::complete_login;
 use crate::ops::sign_in::continue_session::continue_session;
 use crate::ops::sign_in::open_session::open_session;

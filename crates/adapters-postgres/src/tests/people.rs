@@ -24,7 +24,7 @@ use diesel::sql_query;
 use diesel::sql_types::BigInt;
 
 use super::{count, migrated};
-use crate::ops::clients::register_client::register_client;
+use crate::ops::register_client;
 use crate::ops::sign_in::complete_login::complete_login;
 use crate::together::standing::{anything_blocked, find_groups, find_standings};
 

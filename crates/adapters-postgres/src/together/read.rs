@@ -9,7 +9,8 @@ use countersign_domain::id::{ClientId, GrantId, TokenId};
 use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::KnownAccess;
-use countersign_sql::columns::Id;
+use countersign_sql::columns::{Id, Row, StoredId};
+use countersign_sql::rows::access_token::{AccessRow, HolderRow, RevokedRow, access_snapshot};
 use countersign_sql::rows::client::ClientRow;
 use countersign_sql::rows::grant::GrantRow;
 use countersign_sql::rows::token::{NewestRow, TokenRow, newest_token};
@@ -21,7 +22,6 @@ use uuid::Uuid;
 use super::column;
 use crate::batched::Batched;
 use crate::error::OpResult;
-use crate::rows::access_token::{AccessRow, HolderRow, access_snapshot};
 use crate::statement::statement;
 
 /// Declares a look-up that is carried out for many ids at once. The same id may be looked up several times.
@@ -147,12 +147,21 @@ pub(crate) fn find_refreshes(connection: &mut PgConnection, ids: &[Id]) -> OpRes
 
 /// Finds access tokens. Those that do not exist are left out.
 pub(crate) fn find_accesses(connection: &mut PgConnection, ids: &[Id]) -> OpResult<Vec<AccessSnapshot>> {
-    let rows: Vec<(AccessRow, HolderRow)> = tokens::table
+    let rows: Vec<(StoredId, AccessRow, HolderRow, RevokedRow)> = tokens::table
         .inner_join(grants::table.on(grants::id.eq(tokens::grant_id)))
         .filter(tokens::id.eq_any(ids))
-        .select((AccessRow::as_select(), HolderRow::as_select()))
+        .select((
+            tokens::id,
+            AccessRow::as_select(),
+            HolderRow::as_select(),
+            (tokens::access_revoked_at, grants::revoked_at),
+        ))
         .load(connection)?;
-    let snapshots: Result<_, _> = rows.into_iter().map(access_snapshot).collect();
+    let snapshot = |(id, access, holder, revoked)| {
+        let token = Row { table: "tokens", key: &id }.id("id", &id)?;
+        access_snapshot(token, access, holder, revoked)
+    };
+    let snapshots: Result<_, _> = rows.into_iter().map(snapshot).collect();
     Ok(snapshots?)
 }
 

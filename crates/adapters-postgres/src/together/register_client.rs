@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::where_stored;
 use crate::batched::Batched;
 use crate::error::OpResult;
-use crate::ops::clients::register_client::register_client;
+use crate::ops::register_client;
 use crate::statement::{Act, ActText, load, statement};
 
 impl Batched for RegisterClient {

@@ -2,4 +2,3 @@
 
 pub(crate) mod find_client;
 pub(crate) mod note_secret_uses;
-pub(crate) mod register_client;

@@ -4,7 +4,6 @@ pub(crate) mod complete_login;
 pub(crate) mod consents;
 pub(crate) mod continue_session;
 pub(crate) mod open_session;
-pub(crate) mod requests;
 pub(crate) mod sessions;
 pub(crate) mod spend_proof;
 pub(crate) mod standing;

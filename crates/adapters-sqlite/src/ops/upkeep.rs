@@ -1,6 +1,5 @@
 //! What keeps a database in order.
 
-pub(crate) mod forget_documents;
 pub(crate) mod forget_events;
 pub(crate) mod forget_unused;
 pub(crate) mod ping;

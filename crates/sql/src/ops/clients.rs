@@ -6,4 +6,5 @@ pub mod client_secrets;
 pub mod client_table;
 pub mod if_unchanged;
 pub mod manage_clients;
+pub mod register_client;
 pub mod resources;

@@ -6,14 +6,12 @@ use diesel::prelude::*;
 
 use crate::SqlError;
 use crate::columns::{Key, Moment, Row, Small, StoredId, StoredSmall, StoredTime, Text};
-use crate::schema::signed_consents;
 
 /// The SQL types of [`ConsentRow`].
 pub type ConsentSql = (Key, Key, Text, Text, Small, Text, Moment, Moment);
 
 /// What one user agreed to at one client.
-#[derive(Debug, Queryable, Selectable)]
-#[diesel(table_name = signed_consents)]
+#[derive(Debug, Queryable)]
 pub struct ConsentRow {
     user_id: StoredId,
     client_id: StoredId,

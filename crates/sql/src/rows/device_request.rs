@@ -4,12 +4,13 @@ use countersign_domain::device::DeviceRequest;
 use diesel::prelude::*;
 
 use crate::SqlError;
-use crate::columns::{Row, StoredId, StoredTime, from_lines};
-use crate::schema::device_requests;
+use crate::columns::{Binary, Key, Moment, Nullable, Row, StoredId, StoredTime, Text, from_lines};
+
+/// The SQL types of [`DeviceRequestRow`].
+pub type DeviceRequestSql = (Key, Key, Binary, Binary, Text, Text, Moment, Nullable<Moment>);
 
 /// What the domain needs to judge a device's request.
-#[derive(Debug, Queryable, Selectable)]
-#[diesel(table_name = device_requests)]
+#[derive(Debug, Queryable)]
 pub struct DeviceRequestRow {
     id: StoredId,
     client_id: StoredId,

@@ -4,12 +4,13 @@ use countersign_domain::email::{EmailAddress, EmailConfirmation, UserEmail};
 use diesel::prelude::*;
 
 use crate::SqlError;
-use crate::columns::{Row, StoredId, StoredTime};
-use crate::schema::emails;
+use crate::columns::{Binary, Key, Moment, Nullable, Row, StoredId, StoredTime, Text};
+
+/// The SQL types of [`EmailRow`].
+pub type EmailSql = (Key, Text, Moment, Nullable<Moment>, Nullable<Binary>, Nullable<Moment>);
 
 /// The e-mail address of one user.
-#[derive(Debug, Queryable, Selectable)]
-#[diesel(table_name = emails)]
+#[derive(Debug, Queryable)]
 pub struct EmailRow {
     user_id: StoredId,
     address: String,

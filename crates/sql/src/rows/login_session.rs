@@ -6,14 +6,12 @@ use diesel::prelude::*;
 
 use crate::SqlError;
 use crate::columns::{Binary, Key, Moment, Row, StoredId, StoredTime, Text};
-use crate::schema::login_sessions;
 
 /// The SQL types of [`LoginSessionRow`].
 pub type LoginSessionSql = (Key, Key, Text, Text, Text, Binary, Text, Moment, Moment, Moment);
 
 /// A browser that remembers a sign-in.
-#[derive(Debug, Queryable, Selectable)]
-#[diesel(table_name = login_sessions)]
+#[derive(Debug, Queryable)]
 pub struct LoginSessionRow {
     id: StoredId,
     user_id: StoredId,

@@ -9,16 +9,15 @@ use countersign_ports::{
     CheckpointAt, EventAt, EventFilter, EventOrder, EventPage, FoundEvent, FreshAt, UnsealableEvent,
 };
 use countersign_sql::SqlError;
+use countersign_sql::columns::{Moment, Row, Small};
+use countersign_sql::rows::checkpoint::CheckpointRow;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::error::OpResult;
-use crate::rows::checkpoint::{CheckpointRow, CheckpointSql};
-use crate::rows::event::{
-    AskedPage, EventRow, EventSql, FoundRow, FoundSql, FreshRow, FreshSql, SealedRow, SealedSql,
-};
+use crate::rows::event::{AskedPage, EventRow, EventSql, SealedRow, SealedSql};
 use crate::statement::statement;
 
 pub(crate) fn list_events(
@@ -72,7 +71,7 @@ pub(crate) fn list_events(
         let is_all = rows.len() < usize::try_from(limit).unwrap_or(usize::MAX);
         let mut events = Vec::new();
         for (row, is_fresh) in rows {
-            match Event::try_from(row) {
+            match row.event(TABLE) {
                 Ok(event) => events.push(event),
                 // It does not count, so the page reaches as far without it.
                 Err(_) if is_fresh => {}
@@ -90,8 +89,12 @@ pub(crate) fn list_events(
 }
 
 pub(crate) fn find_event(connection: &mut PgConnection, id: EventId) -> OpResult<Option<FoundEvent>> {
-    let row: Option<FoundRow> = FindEvent { id: id.as_uuid() }.get_result(connection).optional()?;
-    Ok(row.map(FoundEvent::try_from).transpose()?)
+    let row = FindEvent { id: id.as_uuid() }.get_result::<(EventRow, Option<i64>)>(connection).optional()?;
+    let Some((row, position)) = row else { return Ok(None) };
+    let event = row.event(TABLE)?;
+    let position = position.map(u64::try_from).transpose();
+    let at = Row { table: TABLE, key: &event.id };
+    Ok(Some(FoundEvent { position: position.map_err(|_| at.impossible("position"))?, event }))
 }
 
 pub(crate) fn events_of_request(
@@ -142,19 +145,19 @@ pub(crate) fn unsealable_events(connection: &mut PgConnection, limit: u32) -> Op
 
 /// The rows after the last one, which is replaced by the last of these.
 fn fresh_page(connection: &mut PgConnection, after: &mut Option<Uuid>) -> OpResult<Vec<FreshAt>> {
-    let rows: Vec<FreshRow> = OldestFresh { after: *after, limit: FRESH_PAGE }.load(connection)?;
-    if let Some(last) = rows.last() {
+    let rows: Vec<(EventRow, bool)> = OldestFresh { after: *after, limit: FRESH_PAGE }.load(connection)?;
+    if let Some((last, _)) = rows.last() {
         *after = Some(last.key());
     }
-    Ok(rows.into_iter().map(FreshAt::from).collect())
+    Ok(rows.into_iter().map(|(row, is_copy)| row.fresh(Ok(()), is_copy)).collect())
 }
 
 /// How many fresh events are read at once.
 const FRESH_PAGE: i64 = 1_000;
 
 pub(crate) fn last_checkpoint(connection: &mut PgConnection) -> OpResult<Option<SignedCheckpoint>> {
-    let row: Option<CheckpointRow> = LastCheckpoint {}.get_result(connection).optional()?;
-    Ok(row.map(SignedCheckpoint::try_from).transpose()?)
+    let row: Option<CheckpointRow<String>> = LastCheckpoint {}.get_result(connection).optional()?;
+    Ok(row.map(|row| row.checkpoint(Ok(()))).transpose()?)
 }
 
 pub(crate) fn find_checkpoint(
@@ -162,8 +165,8 @@ pub(crate) fn find_checkpoint(
     number: u64,
 ) -> Result<Option<SignedCheckpoint>, SqlError> {
     let number = i64::try_from(number).unwrap_or(i64::MAX);
-    let row: Option<CheckpointRow> = FindCheckpoint { number }.get_result(connection).optional()?;
-    row.map(SignedCheckpoint::try_from).transpose()
+    let row: Option<CheckpointRow<String>> = FindCheckpoint { number }.get_result(connection).optional()?;
+    row.map(|row| row.checkpoint(Ok(()))).transpose()
 }
 
 /// Rows that no `after` leads to are reported at the beginning.
@@ -181,8 +184,8 @@ pub(crate) fn checkpoints(
         }));
     }
     let later = Checkpoints { after: i64::try_from(after).unwrap_or(i64::MAX), limit: limit.into() };
-    let rows: Vec<CheckpointRow> = later.load(connection)?;
-    found.extend(rows.into_iter().map(CheckpointAt::from));
+    let rows: Vec<CheckpointRow<String>> = later.load(connection)?;
+    found.extend(rows.into_iter().map(|row| row.at(Ok(()))));
     Ok(found)
 }
 
@@ -198,7 +201,7 @@ pub(crate) fn sealed_events(connection: &mut PgConnection, after: u64, limit: u3
     }
     let later = SealedEvents { after: i64::try_from(after).unwrap_or(i64::MAX), limit: limit.into() };
     let rows: Vec<SealedRow> = later.load(connection)?;
-    found.extend(rows.into_iter().map(EventAt::from));
+    found.extend(rows.into_iter().map(|row| row.at(Ok(()))));
     Ok(found)
 }
 
@@ -208,6 +211,9 @@ pub(crate) fn count_events_of(connection: &mut PgConnection, pseudonym: Pseudony
     let events: i64 = count.get_result(connection)?;
     Ok(u64::try_from(events).unwrap_or_default())
 }
+
+/// The table that errors name, whichever of the two it was.
+const TABLE: &str = "events";
 
 /// The first position, and the number of the first checkpoint.
 const FIRST: i64 = 1;
@@ -233,7 +239,7 @@ fn bounds(filter: &EventFilter, page: EventPage) -> Option<(Uuid, Uuid)> {
 }
 
 fn events(rows: Vec<EventRow>) -> OpResult<Vec<Event>> {
-    let events: Result<Vec<_>, _> = rows.into_iter().map(Event::try_from).collect();
+    let events: Result<Vec<_>, _> = rows.into_iter().map(|row| row.event(TABLE)).collect();
     Ok(events?)
 }
 
@@ -321,7 +327,7 @@ page! { NewestPage, "DESC" }
 page! { OldestPage, "ASC" }
 
 statement! {
-    FindEvent { id: Uuid as SqlUuid } -> FoundSql = concat!(
+    FindEvent { id: Uuid as SqlUuid } -> (EventSql, Nullable<BigInt>) = concat!(
         "SELECT ", columns!(), ", NULL AS position FROM fresh_events WHERE id = :id \
         UNION ALL SELECT ", columns!(), ", position FROM events WHERE id = :id LIMIT 1"
     )
@@ -346,11 +352,23 @@ statement! {
 }
 
 statement! {
-    OldestFresh { after: Option<Uuid> as Nullable<SqlUuid>, limit: i64 as BigInt } -> FreshSql = concat!(
+    OldestFresh { after: Option<Uuid> as Nullable<SqlUuid>, limit: i64 as BigInt } -> (EventSql, Bool) = concat!(
         "SELECT ", columns!(), ", EXISTS (SELECT FROM events WHERE events.id = fresh_events.id) \
         FROM fresh_events WHERE :after IS NULL OR id > :after ORDER BY id LIMIT :limit"
     )
 }
+
+/// The SQL types of a [`CheckpointRow`]. Any but the number can be absent in a database that was tampered with.
+type CheckpointSql = (
+    BigInt,
+    Nullable<Moment>,
+    Nullable<BigInt>,
+    Nullable<Small>,
+    Nullable<Binary>,
+    Nullable<Binary>,
+    Nullable<BigInt>,
+    Nullable<Text>,
+);
 
 /// The columns of a checkpoint, in the order of [`CheckpointSql`]. A time that we cannot represent is absent.
 macro_rules! checkpoint_columns {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use countersign_domain::checkpoint::{Checkpoint, SealedEvent, SignedCheckpoint};
 use countersign_domain::id::EventId;
 use countersign_ports::{SealEvents, Sealed};
+use countersign_sql::rows::checkpoint::NewCheckpoint;
 use countersign_sql::rows::event::{NewEvent, NewEvents};
 use countersign_sql::{Database, SqlError, Undone};
 use diesel::prelude::*;
@@ -12,7 +13,6 @@ use diesel::sql_types::{Array, BigInt, Binary, Nullable};
 
 use super::day_counts::add_day_counts;
 use super::read_events::find_checkpoint;
-use crate::rows::checkpoint::NewCheckpoint;
 use crate::statement::statement;
 
 pub(crate) fn seal_events(connection: &mut PgConnection, command: &SealEvents) -> Result<Sealed, SqlError> {

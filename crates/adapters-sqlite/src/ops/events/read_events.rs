@@ -18,9 +18,10 @@ use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use time::OffsetDateTime;
 
 use crate::error::SqliteError;
-use crate::rows::checkpoint::{CheckpointRow, CheckpointSql, checkpoint_columns};
+use crate::rows::checkpoint::{CheckpointRow, CheckpointSql, checkpoint_columns, is_checkpoint};
 use crate::rows::event::{
-    Bytes, EventRow, EventSql, FreshRow, SealedRow, event_columns, event_types, sealed_types,
+    Bytes, EventRow, EventSql, SealedRow, event_columns, event_types, is_fresh_event, is_sealed_event,
+    sealed_types,
 };
 use crate::statement::{row, statement};
 
@@ -194,9 +195,10 @@ fn fresh_page(
     connection: &mut SqliteConnection,
     after: &[u8],
 ) -> Result<(Vec<FreshAt>, Option<Vec<u8>>), SqliteError> {
-    let rows: Vec<FreshRow> = OldestFresh { after, limit: FRESH_PAGE }.load(connection)?;
-    let last = rows.last().map(FreshRow::key);
-    Ok((rows.into_iter().map(FreshAt::from).collect(), last))
+    let rows: Vec<(String, EventRow, bool)> = OldestFresh { after, limit: FRESH_PAGE }.load(connection)?;
+    let last = rows.last().map(|(_, row, _)| row.key());
+    let read = |(types, row, is_copy): (String, EventRow, bool)| row.fresh(is_fresh_event(&types), is_copy);
+    Ok((rows.into_iter().map(read).collect(), last))
 }
 
 /// How many fresh events are read at once.
@@ -206,7 +208,7 @@ pub(crate) fn last_checkpoint(
     connection: &mut SqliteConnection,
 ) -> Result<Option<SignedCheckpoint>, SqliteError> {
     let row = LastCheckpoint {}.get_result::<CheckpointRow>(connection).optional()?;
-    Ok(row.map(SignedCheckpoint::try_from).transpose()?)
+    Ok(row.map(|(types, row)| row.checkpoint(is_checkpoint(&types))).transpose()?)
 }
 
 pub(crate) fn find_checkpoint(
@@ -214,7 +216,8 @@ pub(crate) fn find_checkpoint(
     number: u64,
 ) -> Result<Option<CheckpointAt>, SqliteError> {
     let find = FindCheckpoint { number: stored(number) };
-    Ok(find.get_result::<CheckpointRow>(connection).optional()?.map(CheckpointAt::from))
+    let row = find.get_result::<CheckpointRow>(connection).optional()?;
+    Ok(row.map(|(types, row)| row.at(is_checkpoint(&types))))
 }
 
 /// What has a number before the first is reported at the beginning, in one line.
@@ -231,7 +234,7 @@ pub(crate) fn checkpoints(
     }
     let rows: Vec<CheckpointRow> =
         Checkpoints { after: stored(after), limit: limit.into() }.load(connection)?;
-    found.extend(rows.into_iter().map(CheckpointAt::from));
+    found.extend(rows.into_iter().map(|(types, row)| row.at(is_checkpoint(&types))));
     found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     Ok(found)
 }
@@ -248,8 +251,9 @@ pub(crate) fn sealed_events(
         let problem = format!("{strays} rows at positions before the first");
         found.extend((strays > 0).then_some(EventAt::Unreadable { position: 0, problem }));
     }
-    let rows: Vec<SealedRow> = SealedEvents { after: stored(after), limit: limit.into() }.load(connection)?;
-    found.extend(rows.into_iter().map(EventAt::from));
+    let rows: Vec<(String, SealedRow)> =
+        SealedEvents { after: stored(after), limit: limit.into() }.load(connection)?;
+    found.extend(rows.into_iter().map(|(types, row)| row.at(is_sealed_event(&types))));
     found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     Ok(found)
 }
@@ -451,8 +455,8 @@ statement! {
     SealedEvents {
         after: i64 as BigInt,
         limit: i64 as BigInt,
-    } -> (BigInt, Text, EventSql, Bytes, Bytes, Bytes) = concat!(
-        "SELECT position, ", sealed_types!(), ", ", event_columns!(), ", salt, commitment, hiding_proof \
+    } -> (Text, (BigInt, EventSql, Bytes, Bytes, Bytes)) = concat!(
+        "SELECT ", sealed_types!(), ", position, ", event_columns!(), ", salt, commitment, hiding_proof \
         FROM events WHERE position > :after ORDER BY position LIMIT :limit"
     )
 }

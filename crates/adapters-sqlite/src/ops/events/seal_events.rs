@@ -3,13 +3,13 @@
 use countersign_domain::checkpoint::{Checkpoint, SealedEvent, SignedCheckpoint};
 use countersign_ports::{CheckpointAt, SealEvents, Sealed};
 use countersign_sql::columns::{BigInt, Binary, Nullable, micros, stored};
+use countersign_sql::rows::checkpoint::NewCheckpoint;
 use countersign_sql::rows::event::NewEvent;
 use diesel::prelude::*;
 
 use super::day_counts::add_day_counts;
 use super::read_events::{find_checkpoint, last_checkpoint};
 use crate::error::SqliteError;
-use crate::rows::checkpoint::NewCheckpoint;
 use crate::statement::statement;
 
 /// Guards: the checkpoint follows the last one, and each event is fresh and as it was read. The second is in the
@@ -25,9 +25,8 @@ pub(crate) fn seal_events(
         return Ok(if is_same(&present, signed) { Sealed::Sealed } else { Sealed::Stale });
     }
     let last = last_checkpoint(connection)?;
-    if !follows(signed, last.as_ref(), events) {
-        return Ok(Sealed::Stale);
-    }
+    let checkpoint = NewCheckpoint::of(signed).filter(|_| follows(signed, last.as_ref(), events));
+    let Some(checkpoint) = checkpoint else { return Ok(Sealed::Stale) };
     let (first, next) = (stored(signed.checkpoint.first), stored(signed.checkpoint.next()));
     for sealed in events {
         if store(connection, sealed)? == 0 {
@@ -36,7 +35,7 @@ pub(crate) fn seal_events(
         }
     }
     TakeFresh { first, next }.execute(connection)?;
-    StoreCheckpoint { checkpoint: NewCheckpoint::of(signed) }.execute(connection)?;
+    StoreCheckpoint { checkpoint }.execute(connection)?;
     add_day_counts(connection, counts)?;
     Ok(Sealed::Sealed)
 }

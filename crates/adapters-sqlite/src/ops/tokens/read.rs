@@ -9,13 +9,14 @@ use countersign_domain::refresh::RefreshSnapshot;
 use countersign_domain::token::AccessSnapshot;
 use countersign_ports::KnownAccess;
 use countersign_sql::columns::{BigInt, Binary, Bool, Id, Key, Moment, Text};
+use countersign_sql::rows::access_token::{AccessRow, HolderRow, RevokedRow, access_snapshot};
 use countersign_sql::rows::grant::GrantRow;
 use countersign_sql::rows::token::{NewestRow, TokenRow, newest_token};
 use countersign_sql::schema::{grants, tokens};
 use diesel::prelude::*;
 
 use crate::error::SqliteError;
-use crate::rows::access_token::{AccessRow, HolderRow, RevokedRow, access_snapshot, place};
+use crate::rows::access_token::place;
 use crate::statement::statement;
 
 pub(crate) fn find_grant(

@@ -2,10 +2,6 @@
 
 use countersign_ports::{PurgeExpired, Purged, REQUESTS_REMEMBERED};
 use countersign_sql::columns::{At, BigInt, Bool, Moment};
-use countersign_sql::schema::{
-    clients, device_requests, grants, login_sessions, pushed_requests, spent_challenges, spent_proofs, tokens,
-};
-use diesel::dsl::exists;
 use diesel::prelude::*;
 
 use crate::error::SqliteError;
@@ -22,38 +18,71 @@ pub(crate) fn purge_expired(
     let before = At(command.before.time());
     let pushed_before = At(command.pushed_before.time());
     let limit = i64::from(command.limit);
-    let rows = PurgeGrants { before, limit }.execute(connection)?
-        + PurgeTokens { before, limit }.execute(connection)?
-        + PurgeSpent { before, limit }.execute(connection)?
-        + PurgeProofs { before, limit }.execute(connection)?
-        + PurgeSessions { before, limit }.execute(connection)?
-        + PurgePushed { before: pushed_before, limit }.execute(connection)?
-        + PurgeDevices { before, limit }.execute(connection)?
-        + PurgeRequests { before: begun_before, limit }.execute(connection)?;
+    let mut rows = PurgeGrants { before, limit }.execute(connection)?;
+    let mut more = false;
+    for (purge, before) in [
+        (tokens as Purge, before),
+        (spent_challenges, before),
+        (spent_proofs, before),
+        (login_sessions, before),
+        (pushed_requests, pushed_before),
+        (device_requests, before),
+        (admin_requests, begun_before),
+    ] {
+        let (purged, has_more) = purge(connection, before, limit)?;
+        rows += purged;
+        more |= has_more;
+    }
     // Before the secrets, which tell them apart.
     ForgetSecrets { before, limit }.execute(connection)?;
-    let rows = rows + PurgeSecrets { before, limit }.execute(connection)?;
+    rows += PurgeSecrets { before, limit }.execute(connection)?;
     ReviewGrants { before, limit }.execute(connection)?;
     PurgeLiving { before, limit }.execute(connection)?;
-    let old_grants = grants::table.filter(grants::review_at.lt(before));
-    let old_tokens = tokens::table.filter(tokens::forget_after.lt(before));
-    let old_spent = spent_challenges::table.filter(spent_challenges::forget_after.lt(before));
-    let old_proofs = spent_proofs::table.filter(spent_proofs::forget_after.lt(before));
-    let old_sessions = login_sessions::table.filter(login_sessions::expires_at.lt(before));
-    let old_pushed = pushed_requests::table.filter(pushed_requests::expires_at.lt(pushed_before));
-    let old_secrets = clients::table.filter(clients::old_secret_expires_at.lt(before));
-    let old_devices = device_requests::table.filter(device_requests::forget_after.lt(before));
-    let more = diesel::select(exists(old_grants)).get_result(connection)?
-        || diesel::select(exists(old_tokens)).get_result(connection)?
-        || diesel::select(exists(old_spent)).get_result(connection)?
-        || diesel::select(exists(old_proofs)).get_result(connection)?
-        || diesel::select(exists(old_sessions)).get_result(connection)?
-        || diesel::select(exists(old_pushed)).get_result(connection)?
-        || diesel::select(exists(old_devices)).get_result(connection)?
-        || diesel::select(exists(old_secrets)).get_result(connection)?
-        || OldRequests { before: begun_before }.get_result(connection)?
+    let more = more
+        || OldGrants { before }.get_result(connection)?
+        || OldSecrets { before }.get_result(connection)?
         || OldestLivingIsOld { before }.get_result(connection)?;
     Ok(Purged { rows: u64::try_from(rows).unwrap_or(u64::MAX), more })
+}
+
+/// Deletes the oldest rows of a table, up to the limit. Returns how many, and whether old ones are left.
+type Purge = fn(&mut SqliteConnection, At, i64) -> QueryResult<(usize, bool)>;
+
+/// Declares such a function for each table, whose name it has: by which key a row is deleted, and which time says that it is old.
+macro_rules! purges {
+    ($($table:ident: $key:literal, $time:literal;)*) => { $(
+        fn $table(connection: &mut SqliteConnection, before: At, limit: i64) -> QueryResult<(usize, bool)> {
+            statement! {
+                Delete {
+                    before: At as Moment,
+                    limit: i64 as BigInt,
+                } = concat!(
+                    "DELETE FROM ", stringify!($table), " WHERE (", $key, ") IN (SELECT ", $key, " FROM ", stringify!($table),
+                    " WHERE ", $time, " < :before ORDER BY ", $time, " LIMIT :limit)"
+                )
+            }
+            statement! {
+                IsLeft {
+                    before: At as Moment,
+                } -> Bool = concat!(
+                    "SELECT EXISTS (SELECT 1 FROM ", stringify!($table), " WHERE ", $time, " < :before)"
+                )
+            }
+            let rows = Delete { before, limit }.execute(connection)?;
+            Ok((rows, IsLeft { before }.get_result(connection)?))
+        }
+    )* };
+}
+
+purges! {
+    tokens: "id", "forget_after";
+    spent_challenges: "id", "forget_after";
+    spent_proofs: "digest", "forget_after";
+    login_sessions: "id", "expires_at";
+    pushed_requests: "id", "expires_at";
+    device_requests: "id", "forget_after";
+    // Whatever became of the keys that began them.
+    admin_requests: "key_id, name", "begun_at";
 }
 
 statement! {
@@ -76,11 +105,9 @@ statement! {
 }
 
 statement! {
-    PurgeTokens {
+    OldGrants {
         before: At as Moment,
-        limit: i64 as BigInt,
-    } = "\
-        DELETE FROM tokens WHERE id IN (SELECT id FROM tokens WHERE forget_after < :before ORDER BY forget_after LIMIT :limit)"
+    } -> Bool = "SELECT EXISTS (SELECT 1 FROM grants WHERE review_at < :before)"
 }
 
 statement! {
@@ -102,67 +129,6 @@ statement! {
 }
 
 statement! {
-    PurgeSpent {
-        before: At as Moment,
-        limit: i64 as BigInt,
-    } = "\
-        DELETE FROM spent_challenges WHERE id IN \
-        (SELECT id FROM spent_challenges WHERE forget_after < :before ORDER BY forget_after LIMIT :limit)"
-}
-
-statement! {
-    PurgeProofs {
-        before: At as Moment,
-        limit: i64 as BigInt,
-    } = "\
-        DELETE FROM spent_proofs WHERE digest IN \
-        (SELECT digest FROM spent_proofs WHERE forget_after < :before ORDER BY forget_after LIMIT :limit)"
-}
-
-statement! {
-    PurgeSessions {
-        before: At as Moment,
-        limit: i64 as BigInt,
-    } = "\
-        DELETE FROM login_sessions WHERE id IN \
-        (SELECT id FROM login_sessions WHERE expires_at < :before ORDER BY expires_at LIMIT :limit)"
-}
-
-statement! {
-    PurgePushed {
-        before: At as Moment,
-        limit: i64 as BigInt,
-    } = "\
-        DELETE FROM pushed_requests WHERE id IN \
-        (SELECT id FROM pushed_requests WHERE expires_at < :before ORDER BY expires_at LIMIT :limit)"
-}
-
-statement! {
-    PurgeDevices {
-        before: At as Moment,
-        limit: i64 as BigInt,
-    } = "\
-        DELETE FROM device_requests WHERE id IN \
-        (SELECT id FROM device_requests WHERE forget_after < :before ORDER BY forget_after LIMIT :limit)"
-}
-
-statement! {
-    /// Whatever became of the keys that began them.
-    PurgeRequests {
-        before: At as Moment,
-        limit: i64 as BigInt,
-    } = "\
-        DELETE FROM admin_requests WHERE (key_id, name) IN \
-        (SELECT key_id, name FROM admin_requests WHERE begun_at < :before ORDER BY begun_at LIMIT :limit)"
-}
-
-statement! {
-    OldRequests {
-        before: At as Moment,
-    } -> Bool = "SELECT EXISTS (SELECT 1 FROM admin_requests WHERE begun_at < :before)"
-}
-
-statement! {
     /// What operators know about these secrets. The rows are not counted.
     ForgetSecrets {
         before: At as Moment,
@@ -180,4 +146,10 @@ statement! {
     } = "\
         UPDATE clients SET old_secret_hash = NULL, old_secret_expires_at = NULL WHERE id IN \
         (SELECT id FROM clients WHERE old_secret_expires_at < :before ORDER BY old_secret_expires_at, id LIMIT :limit)"
+}
+
+statement! {
+    OldSecrets {
+        before: At as Moment,
+    } -> Bool = "SELECT EXISTS (SELECT 1 FROM clients WHERE old_secret_expires_at < :before)"
 }

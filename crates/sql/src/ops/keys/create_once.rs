@@ -1,39 +1,26 @@
 //! What a request of the admin interface creates, it creates once.
 
 use countersign_ports::{
-    CreateOnce, CreateResource, CreatedOnce, Creation, GroupCreated, RegisterClient, Registered,
-    ResourceCreated,
+    CreateOnce, CreateResource, CreatedOnce, Creation, GroupCreated, Registered, ResourceCreated,
 };
 
 use super::admin_keys::{note_made, waits};
+use crate::ops::clients::register_client::{is_registered, register_client};
 use crate::ops::clients::resources::{self, create_resource};
 use crate::ops::people::manage_groups::{create_group, is_created};
 use crate::{Database, SqlError};
 
-/// How a client is registered in this database.
-#[derive(Debug)]
-pub struct Registering<D> {
-    /// Registers it.
-    pub register: fn(&mut D, &RegisterClient) -> Result<Registered, SqlError>,
-    /// Is it this command's client that has the id?
-    pub is_registered: fn(&mut D, &RegisterClient) -> Result<bool, SqlError>,
-}
-
 /// Guard: the request waits. Among several writers, its lock lets one attempt after another do this, so the second finds
 /// what the first made. What the request made before is recognized.
-pub fn create_once<D: Database>(
-    db: &mut D,
-    registering: &Registering<D>,
-    command: &CreateOnce,
-) -> Result<CreatedOnce, SqlError> {
+pub fn create_once(db: &mut impl Database, command: &CreateOnce) -> Result<CreatedOnce, SqlError> {
     let CreateOnce { request, now, creation } = command;
     db.all_or_nothing(|db| {
         if !waits(db, request)? {
-            return Ok(recognized(db, registering, creation)?);
+            return Ok(recognized(db, creation)?);
         }
         let (made, is_made) = match creation {
             Creation::Client(command) => {
-                let registered = (registering.register)(db, command)?;
+                let registered = register_client(db, command)?;
                 (CreatedOnce::Client(registered), registered == Registered::Stored)
             }
             Creation::Group(command) => {
@@ -54,15 +41,9 @@ pub fn create_once<D: Database>(
 }
 
 /// What a request made before, if it is still there as it was made.
-fn recognized<D: Database>(
-    db: &mut D,
-    registering: &Registering<D>,
-    creation: &Creation,
-) -> Result<CreatedOnce, SqlError> {
+fn recognized(db: &mut impl Database, creation: &Creation) -> Result<CreatedOnce, SqlError> {
     let (made, is_there) = match creation {
-        Creation::Client(command) => {
-            (CreatedOnce::Client(Registered::Stored), (registering.is_registered)(db, command)?)
-        }
+        Creation::Client(command) => (CreatedOnce::Client(Registered::Stored), is_registered(db, command)?),
         Creation::Group(command) => (CreatedOnce::Group(GroupCreated::Stored), is_created(db, command)?),
         Creation::Resource(CreateResource { resource, .. }) => {
             let present = resources::find(db, &resource.uri)?;

@@ -1,0 +1,3 @@
+//! Requests that wait for a person.
+
+pub mod requests;
