@@ -80,7 +80,7 @@ on_both! {
             "countersign_refused_total{reason=\"client_authentication\"}",
             "countersign_refused_total{reason=\"code\"}",
             "countersign_refused_total{reason=\"ended\"}",
-            "countersign_refused_total{reason=\"other\"}",
+            "countersign_refused_total{reason=\"unsupported\"}",
             "countersign_refused_total{reason=\"refresh_token\"}",
             "countersign_refused_total{reason=\"signature\"}",
             "countersign_token_errors_total{error=\"invalid_client\"}",
@@ -126,7 +126,7 @@ fn paths_that_are_none_of_ours_share_one_label() {
     }
     let grown = server.figures().grown_since(&before);
     let expected = [
-        ("countersign_refused_total{reason=\"other\"}".to_owned(), 100.0),
+        ("countersign_refused_total{reason=\"no_such_page\"}".to_owned(), 100.0),
         (requests("/assets/{name}", "GET", "4xx"), 50.0),
         (requests("other", "GET", "4xx"), 50.0),
     ];

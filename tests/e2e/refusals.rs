@@ -284,12 +284,12 @@ fn refused(server: &Server, database: &Database) -> Vec<(&'static str, Request)>
         ("ended", Request::json("/oauth/login", &body_of_nobody(&client))),
         ("ended", Request::get("/oauth/userinfo").bearer("not a token of ours")),
         ("ended", by_hand(Request::get("/auth"))),
-        ("other", Request::get("/nothing/here")),
-        ("other", Request::new("PUT", "/oauth/token")),
-        ("other", Request::get("/oauth/authorize?client_id=nobody")),
-        ("other", asks_again),
+        ("no_such_page", Request::get("/nothing/here")),
+        ("no_such_page", Request::new("PUT", "/oauth/token")),
+        ("unknown_client", Request::get("/oauth/authorize?client_id=nobody")),
+        ("request", asks_again),
         // The client hears of this one, by a redirect.
-        ("other", Request::query("/oauth/authorize", &client.authorization().with("scope", "everything"))),
+        ("scope", Request::query("/oauth/authorize", &client.authorization().with("scope", "everything"))),
     ]
 }
 

@@ -48,9 +48,12 @@ for (const change of ["wallet-block", "client-register"]) {
   await isDone(desk, change);
 }
 
+// A refusal, which the server keeps in memory.
+await desk.request.get(new URL("/nothing-is-here", DESK).href);
+
 const PAGES = [
   ["overview", ""], ["people", "/people"], ["wallets", "/wallets"], ["groups", "/groups"], ["clients", "/clients"], ["access", "/access"],
-  ["resources", "/resources"], ["events", "/events"], ["proposals", "/proposals"], ["keys", "/keys"], ["admin-keys", "/admin-keys"], ["search", "/search?q=nothing-like-that"],
+  ["resources", "/resources"], ["events", "/events"], ["refusals", "/refusals"], ["proposals", "/proposals"], ["keys", "/keys"], ["admin-keys", "/admin-keys"], ["search", "/search?q=nothing-like-that"],
 ];
 for (const [name, path] of PAGES) {
   await check(`the page ${name}, at three widths, light and dark, and in every language`, async () => {
@@ -68,7 +71,7 @@ for (const [name, path] of PAGES) {
 }
 await desk.setViewportSize({ width: 1280, height: 900 });
 
-for (const [name, list] of [["person", "/people"], ["wallet", "/wallets"], ["group", "/groups"], ["client", "/clients"], ["event", "/events"]]) {
+for (const [name, list] of [["person", "/people"], ["wallet", "/wallets"], ["group", "/groups"], ["client", "/clients"], ["event", "/events"], ["refusal", "/refusals"]]) {
   await check(`the page of one ${name} is one click from its list`, async () => {
     await desk.goto(`${DESK}${list}`);
     await desk.locator("main table tbody tr a").first().click();

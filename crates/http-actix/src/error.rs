@@ -11,7 +11,7 @@ use countersign_domain::client_document::DocumentUrl;
 use countersign_domain::error::{OAuthError, OAuthErrorCode as Code, Reason};
 use countersign_domain::id::ClientId;
 use countersign_domain::refusal::RefusedFor;
-use countersign_domain::wallet::AccountName;
+use countersign_domain::wallet::{AccountName, WalletAccount};
 use countersign_ports::WalletVerifier;
 use countersign_usecases::Refuse;
 use paperclip::actix::Apiv2Schema;
@@ -43,8 +43,8 @@ pub struct ApiError {
 pub(crate) struct About {
     /// The client.
     pub(crate) client: Option<Box<str>>,
-    /// The wallet, shortened as everywhere in the log.
-    pub(crate) wallet: Option<Box<str>>,
+    /// The wallet. If its address could mean several accounts, the first of them.
+    pub(crate) wallet: Option<Box<WalletAccount>>,
 }
 
 impl About {
@@ -60,7 +60,7 @@ impl About {
     pub(crate) fn wallet(self, wallets: &dyn WalletVerifier, named: &str) -> Self {
         let name = AccountName::read(named, None);
         let accounts = name.map_or_else(|_| Vec::new(), |name| wallets.recognize(name.address, name.chain));
-        Self { wallet: accounts.first().map(|found| found.account.shortened().into()), ..self }
+        Self { wallet: accounts.into_iter().next().map(|found| Box::new(found.account)), ..self }
     }
 }
 
@@ -107,11 +107,14 @@ impl ApiError {
     }
 
     pub fn not_found() -> Self {
-        Self::invalid_request("there is nothing at this path").with_status(StatusCode::NOT_FOUND)
+        Self::invalid_request("there is nothing at this path")
+            .logged_as(RefusedFor::NoSuchPage)
+            .with_status(StatusCode::NOT_FOUND)
     }
 
     pub fn method_not_allowed(allow: &'static str) -> Self {
         Self::invalid_request("this path does not take this method")
+            .logged_as(RefusedFor::NoSuchPage)
             .with_status(StatusCode::METHOD_NOT_ALLOWED)
             .with_header(header::ALLOW, HeaderValue::from_static(allow))
     }

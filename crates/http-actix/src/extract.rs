@@ -6,6 +6,7 @@ pub(crate) mod bearer;
 pub mod body;
 pub(crate) mod origin;
 pub mod request_id;
+pub mod shown_path;
 
 use std::borrow::Cow;
 

@@ -3,6 +3,7 @@
 mod cause;
 pub(crate) mod last_ping;
 pub(crate) mod received;
+pub mod recent_refusals;
 pub mod refusals;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +34,7 @@ use crate::page::templates::{Asset, Features, Outlines, Site, TemplateError, Tem
 use crate::settings::{DeskRoutes, HttpSettings, Registration};
 use last_ping::LastPing;
 use received::Received;
+use recent_refusals::RecentRefusals;
 
 pub struct AppState {
     pub context: Context,
@@ -70,6 +72,8 @@ pub struct AppState {
     pub(crate) docs: InEachLanguage,
     /// The desk, if there is one.
     pub desk: Option<DeskRoutes>,
+    /// The latest refusals, for operators. Empty without a desk.
+    pub recent_refusals: RecentRefusals,
     draining: AtomicBool,
 }
 
@@ -122,6 +126,7 @@ impl AppState {
             footing: settings.footing,
             seals: settings.seals,
             shows_metrics: settings.shows_metrics,
+            recent_refusals: RecentRefusals::since(context.clock.now()),
             last_ping: tokio::sync::Mutex::default(),
             context,
             desk: settings.desk,

@@ -23,6 +23,7 @@ mod overview;
 mod people;
 mod proposals;
 mod query;
+mod refusals;
 mod resources;
 mod scope_lines;
 mod search;
@@ -30,6 +31,7 @@ mod sent;
 mod show;
 #[cfg(test)]
 pub(crate) mod tests;
+mod tried;
 mod view;
 mod wallets;
 
@@ -61,7 +63,7 @@ const fn changes(path: &'static str, route: fn() -> Route) -> Place {
 }
 
 /// All places, in the order in which the router tries them.
-pub(crate) const PLACES: [Place; 23] = [
+pub(crate) const PLACES: [Place; 25] = [
     reads("", || read().to(overview::show)),
     reads("/people", || read().to(people::list)),
     reads("/people/{id}", || read().to(people::show)),
@@ -75,6 +77,8 @@ pub(crate) const PLACES: [Place; 23] = [
     reads("/resources", || read().to(resources::list)),
     reads("/events", || read().to(events::list)),
     reads("/events/{id}", || read().to(events::show)),
+    reads("/refusals", || read().to(refusals::list)),
+    reads("/refusals/{reference}", || read().to(refusals::show)),
     reads("/keys", || read().to(keys::list)),
     reads("/admin-keys", || read().to(admin_keys::list)),
     reads("/search", || read().to(search::find)),

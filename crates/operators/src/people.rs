@@ -19,6 +19,7 @@ pub mod read_group;
 pub mod read_person;
 pub mod remove_members;
 pub mod sign_out_user;
+pub mod try_sign_in;
 pub mod unblock;
 
 use countersign_domain::client::Client;

@@ -182,7 +182,9 @@ impl OAuthError {
         let refused_for = match reason {
             Reason::Signature => RefusedFor::Signature,
             Reason::MissingSession | Reason::Challenge => RefusedFor::Ended,
-            Reason::UnknownClient | Reason::RedirectUri | Reason::ForeignForm => refused_for(code),
+            Reason::RedirectUri => RefusedFor::RedirectUri,
+            Reason::ForeignForm => RefusedFor::ForeignPage,
+            Reason::UnknownClient => refused_for(code),
         };
         Self { code, description: Cow::Borrowed(reason.message()), reason: Some(reason), refused_for }
     }
@@ -199,32 +201,32 @@ const fn refused_for(code: OAuthErrorCode) -> RefusedFor {
     match code {
         OAuthErrorCode::InvalidClient => RefusedFor::ClientAuthentication,
         OAuthErrorCode::NotAdmitted => RefusedFor::NotAdmitted,
-        OAuthErrorCode::InvalidToken | OAuthErrorCode::ExpiredToken => RefusedFor::Ended,
-        OAuthErrorCode::ServerError | OAuthErrorCode::TemporarilyUnavailable => RefusedFor::Failure,
-        OAuthErrorCode::InvalidRequest
-        | OAuthErrorCode::IncompleteForm
-        | OAuthErrorCode::ForeignOrigin
-        | OAuthErrorCode::Conflict
-        | OAuthErrorCode::UnknownClient
-        | OAuthErrorCode::UnauthorizedClient
-        | OAuthErrorCode::InvalidGrant
-        | OAuthErrorCode::InvalidScope
+        OAuthErrorCode::InvalidToken | OAuthErrorCode::ExpiredToken | OAuthErrorCode::InvalidRequestUri => {
+            RefusedFor::Ended
+        }
+        OAuthErrorCode::UnknownClient => RefusedFor::UnknownClient,
+        OAuthErrorCode::InvalidScope | OAuthErrorCode::InvalidTarget => RefusedFor::Scope,
+        OAuthErrorCode::ForeignOrigin => RefusedFor::ForeignPage,
+        OAuthErrorCode::AccessDenied
+        | OAuthErrorCode::DeviceDenied
+        | OAuthErrorCode::LoginRequired
+        | OAuthErrorCode::ConsentRequired => RefusedFor::Declined,
+        OAuthErrorCode::AuthorizationPending | OAuthErrorCode::SlowDown | OAuthErrorCode::UseDpopNonce => {
+            RefusedFor::Pending
+        }
+        OAuthErrorCode::InvalidRedirectUri | OAuthErrorCode::InvalidClientMetadata => {
+            RefusedFor::Registration
+        }
+        OAuthErrorCode::InvalidDpopProof => RefusedFor::Proof,
+        OAuthErrorCode::UnauthorizedClient
         | OAuthErrorCode::UnsupportedGrantType
         | OAuthErrorCode::UnsupportedResponseType
-        | OAuthErrorCode::AccessDenied
-        | OAuthErrorCode::LoginRequired
-        | OAuthErrorCode::ConsentRequired
-        | OAuthErrorCode::InvalidTarget
         | OAuthErrorCode::RequestNotSupported
         | OAuthErrorCode::RequestUriNotSupported
-        | OAuthErrorCode::InvalidRequestUri
-        | OAuthErrorCode::AuthorizationPending
-        | OAuthErrorCode::SlowDown
-        | OAuthErrorCode::DeviceDenied
-        | OAuthErrorCode::InvalidDpopProof
-        | OAuthErrorCode::UseDpopNonce
-        | OAuthErrorCode::InsufficientScope
-        | OAuthErrorCode::InvalidRedirectUri
-        | OAuthErrorCode::InvalidClientMetadata => RefusedFor::Other,
+        | OAuthErrorCode::InsufficientScope => RefusedFor::Unsupported,
+        OAuthErrorCode::InvalidRequest | OAuthErrorCode::IncompleteForm => RefusedFor::Request,
+        OAuthErrorCode::Conflict => RefusedFor::Conflict,
+        OAuthErrorCode::ServerError | OAuthErrorCode::TemporarilyUnavailable => RefusedFor::Failure,
+        OAuthErrorCode::InvalidGrant => RefusedFor::Other,
     }
 }

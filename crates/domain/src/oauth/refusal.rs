@@ -27,6 +27,30 @@ pub enum RefusedFor {
     NotAdmitted,
     /// It was good once: a session, a text, a code or a token that expired or was revoked.
     Ended,
+    /// No client has the id that the request names.
+    UnknownClient,
+    /// The client did not register this redirect URI.
+    RedirectUri,
+    /// The client asks for a scope or a resource that it cannot have.
+    Scope,
+    /// A page of another site caused the request, or the form is from an older page.
+    ForeignPage,
+    /// The person said no, or the client forbids asking the person.
+    Declined,
+    /// Nothing is wrong: the client has to ask again, later or with what the answer gave it.
+    Pending,
+    /// What a client registers cannot be registered.
+    Registration,
+    /// A DPoP proof is missing or not valid.
+    Proof,
+    /// The client may not do this, or the server does not.
+    Unsupported,
+    /// There is nothing at this path, or it does not take this method.
+    NoSuchPage,
+    /// A parameter, a field or a header is missing, wrong or too long.
+    Request,
+    /// What a request builds on changed meanwhile.
+    Conflict,
     /// Everything else that a request can get wrong.
     Other,
     /// The failure is on our side.
@@ -35,7 +59,7 @@ pub enum RefusedFor {
 
 impl RefusedFor {
     /// All of them, in the order of the variants.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 24] = [
         Self::Signature,
         Self::ClientAuthentication,
         Self::Code,
@@ -46,9 +70,26 @@ impl RefusedFor {
         Self::Blocked,
         Self::NotAdmitted,
         Self::Ended,
+        Self::UnknownClient,
+        Self::RedirectUri,
+        Self::Scope,
+        Self::ForeignPage,
+        Self::Declined,
+        Self::Pending,
+        Self::Registration,
+        Self::Proof,
+        Self::Unsupported,
+        Self::NoSuchPage,
+        Self::Request,
+        Self::Conflict,
         Self::Other,
         Self::Failure,
     ];
+
+    /// Reads the word in the log and in the metrics.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.name() == name)
+    }
 
     /// The word in the log and in the metrics.
     pub const fn name(self) -> &'static str {
@@ -63,6 +104,18 @@ impl RefusedFor {
             Self::Blocked => "blocked",
             Self::NotAdmitted => "not_admitted",
             Self::Ended => "ended",
+            Self::UnknownClient => "unknown_client",
+            Self::RedirectUri => "redirect_uri",
+            Self::Scope => "scope",
+            Self::ForeignPage => "foreign_page",
+            Self::Declined => "declined",
+            Self::Pending => "pending",
+            Self::Registration => "registration",
+            Self::Proof => "proof",
+            Self::Unsupported => "unsupported",
+            Self::NoSuchPage => "no_such_page",
+            Self::Request => "request",
+            Self::Conflict => "conflict",
             Self::Other => "other",
             Self::Failure => "failure",
         }

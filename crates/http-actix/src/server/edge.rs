@@ -10,8 +10,6 @@ use actix_web::http::header::{self, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
-use countersign_domain::id::UserId;
-use countersign_domain::wallet::shortened;
 use countersign_metrics::{METHODS, Request};
 use countersign_usecases::context::footing::NoFooting;
 use futures_util::FutureExt;
@@ -23,6 +21,7 @@ use crate::error::ApiError;
 use crate::extract::accept::prefers_html;
 use crate::extract::header_text;
 use crate::extract::request_id::Reference;
+use crate::extract::shown_path::shown_path;
 use crate::limits::connection::{Connection, in_pieces};
 use crate::page::error_page;
 use crate::settings::RouteNumber;
@@ -139,26 +138,6 @@ fn as_page_for_browsers(response: ServiceResponse<BoxBody>, state: &AppState) ->
         page.headers_mut().append(header::SET_COOKIE, cookie.clone());
     }
     response.into_response(page)
-}
-
-/// Our paths contain nothing longer than a client id. Longer paths are not ours, and are cut.
-pub fn shown_path(path: &str) -> String {
-    let shown = |path: &str| path.chars().filter(|character| !character.is_control()).take(100).collect();
-    match wallet_in(path) {
-        Some((before, wallet, after)) => shown(&format!("{before}{}{after}", shortened(wallet))),
-        None => shown(path),
-    }
-}
-
-/// The wallet that a path of an operator names, and what is before and after it.
-fn wallet_in(path: &str) -> Option<(&str, &str, &str)> {
-    if !path.starts_with("/admin/") {
-        return None;
-    }
-    let at = ["/wallets/", "/users/"].iter().find_map(|part| Some(path.find(part)? + part.len()))?;
-    let (before, rest) = path.split_at(at);
-    let (named, after) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    if UserId::parse(named).is_some() { None } else { Some((before, named, after)) }
 }
 
 fn count(

@@ -8,10 +8,14 @@ use actix_web::{HttpMessage, HttpRequest};
 use countersign_domain::error::OAuthError;
 use countersign_domain::peer_address::PeerAddress;
 use countersign_domain::refusal::RefusedFor;
+use countersign_domain::wallet::WalletAccount;
 use tracing::field::display;
 
 use super::AppState;
+use super::recent_refusals::RecentRefusal;
 use crate::error::{About, ApiError};
+use crate::extract::request_id::Reference;
+use crate::extract::shown_path::shown_path;
 
 /// The target of these lines. It is part of the text format, so it names no module.
 pub const TARGET: &str = "countersign::refusals";
@@ -19,6 +23,9 @@ pub const TARGET: &str = "countersign::refusals";
 /// The most bytes of a sentence in a line. Journals and log shippers cut longer lines to pieces, and the second
 /// piece would begin with what the request brought along.
 const MAX_SENTENCE: usize = 600;
+
+/// The most bytes of a text that is kept for operators.
+const MAX_KEPT: usize = 300;
 
 /// Marks a request whose refusal is in the log.
 struct Logged;
@@ -39,6 +46,16 @@ impl AppState {
         let About { client, wallet } = &error.about;
         let why = error.why();
         let (description, cause) = (shortened(&error.error.description), shortened(&why));
+        self.keep(request, error.error.refused_for, |refusal| RecentRefusal {
+            status: Some(status),
+            error: Some(code),
+            client: client.clone(),
+            wallet: wallet.as_deref().cloned(),
+            description: kept(description),
+            cause: kept(cause),
+            ..refusal
+        });
+        let wallet = wallet.as_deref().map(WalletAccount::shortened);
         if status >= 500 {
             tracing::error!(
                 target: TARGET,
@@ -75,7 +92,14 @@ impl AppState {
         let reason = self.counted(request, error.refused_for);
         let address = self.peer(request).map(display);
         let (code, description) = (error.code.name(), shortened(&error.description));
-        let About { client, wallet: _ } = about;
+        let About { client, wallet } = about;
+        self.keep(request, error.refused_for, |refusal| RecentRefusal {
+            error: Some(code),
+            client: client.clone(),
+            wallet: wallet.as_deref().cloned(),
+            description: kept(description),
+            ..refusal
+        });
         tracing::info!(
             target: TARGET,
             reason,
@@ -93,9 +117,10 @@ impl AppState {
         if request.extensions().contains::<Logged>() {
             return;
         }
-        let refused_for = if status >= 500 { RefusedFor::Failure } else { RefusedFor::Other };
+        let refused_for = if status >= 500 { RefusedFor::Failure } else { RefusedFor::Request };
         let reason = self.counted(request, refused_for);
         let address = self.peer(request).map(display);
+        self.keep(request, refused_for, |refusal| RecentRefusal { status: Some(status), ..refusal });
         if status >= 500 {
             tracing::error!(target: TARGET, reason, address, status, duration_us, "failed");
         } else {
@@ -109,6 +134,39 @@ impl AppState {
         request.extensions_mut().insert(Logged);
         refused_for.name()
     }
+
+    /// Keeps a refusal for operators, if there is a desk at which they could read it.
+    fn keep(
+        &self,
+        request: &HttpRequest,
+        refused_for: RefusedFor,
+        fill: impl FnOnce(RecentRefusal) -> RecentRefusal,
+    ) {
+        if self.desk.is_none() {
+            return;
+        }
+        let base = self.context.policy.public_url.path();
+        let path = request.path().strip_prefix(base).unwrap_or(request.path());
+        self.recent_refusals.keep(fill(RecentRefusal {
+            at: self.context.clock.now(),
+            refused_for,
+            reference: Reference::of(request).unwrap_or_default().into(),
+            method: kept(request.method().as_str()),
+            path: kept(&shown_path(path)),
+            peer: self.peer(request),
+            status: None,
+            error: None,
+            client: None,
+            wallet: None,
+            description: Box::default(),
+            cause: Box::default(),
+        }));
+    }
+}
+
+/// The beginning of a text, as long as it is kept for operators.
+fn kept(text: &str) -> Box<str> {
+    text[..text.floor_char_boundary(MAX_KEPT)].into()
 }
 
 /// The beginning of a sentence, as long as a line allows.
@@ -131,7 +189,22 @@ mod tests {
             | RefusedFor::RegistrationToken
             | RefusedFor::RateLimit
             | RefusedFor::Blocked => true,
-            RefusedFor::NotAdmitted | RefusedFor::Ended | RefusedFor::Other | RefusedFor::Failure => false,
+            RefusedFor::NotAdmitted
+            | RefusedFor::Ended
+            | RefusedFor::UnknownClient
+            | RefusedFor::RedirectUri
+            | RefusedFor::Scope
+            | RefusedFor::ForeignPage
+            | RefusedFor::Declined
+            | RefusedFor::Pending
+            | RefusedFor::Registration
+            | RefusedFor::Proof
+            | RefusedFor::Unsupported
+            | RefusedFor::NoSuchPage
+            | RefusedFor::Request
+            | RefusedFor::Conflict
+            | RefusedFor::Other
+            | RefusedFor::Failure => false,
         }
     }
 

@@ -12,6 +12,7 @@ use countersign_domain::id::ClientId;
 use countersign_http_actix::error::ApiError;
 use countersign_http_actix::page::moment::Moment;
 use countersign_http_actix::page::name::DeskPage;
+use countersign_operators::people::find_who::{FindWhoError, find_who};
 use countersign_ports::SecretRecord;
 use countersign_usecases::clients::list_clients::list_clients;
 use countersign_usecases::clients::rotate_client_secret::read_secrets;
@@ -21,7 +22,8 @@ use super::admit::Visit;
 use super::forms::Form;
 use super::query::{Pager, Query, wrong_row};
 use super::sent::Sent;
-use super::show::{About, Here};
+use super::show::{About, Here, Notice};
+use super::tried::TriedView;
 use super::view::unavailable;
 
 #[derive(Serialize)]
@@ -51,6 +53,9 @@ struct ClientPage {
     access: AccessView,
     secrets: Vec<SecretRow>,
     resources: Vec<ResourceRow>,
+    /// The wallet or user of which it was asked whether it would get in.
+    who: Option<String>,
+    tried: Vec<TriedView>,
     forms: Vec<Form>,
 }
 
@@ -111,7 +116,19 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
         let form = visit.make_form(ActName::CloseResources, &known);
         ResourceRow { uri: uri.clone(), form: Some(form.numbered(number, uri)) }
     });
+    let query = Query::of(&visit.request, &["who"]);
+    let who = query.text("who");
+    let (tried, notice) = match who {
+        None => (Vec::new(), None),
+        Some(text) => match find_who(management, text, None).await {
+            Ok(who) => (TriedView::ask(&visit, &client, &who).await?, None),
+            Err(FindWhoError::Store(error)) => return Err(unavailable(error)),
+            Err(why) => (Vec::new(), Some(Notice::because("who", why))),
+        },
+    };
     let page = ClientPage {
+        who: who.map(str::to_owned),
+        tried,
         id: id.to_string(),
         name: client.metadata.name.clone(),
         registered_by: client.origin.name(),
@@ -123,7 +140,7 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
         resources: resources.collect(),
         forms: forms(&visit, &client),
     };
-    let about = About { subject: Some(&page.name), ..About::default() };
+    let about = About { subject: Some(&page.name), notice, ..About::default() };
     visit.show(DeskPage::Client, Here::Clients, about, StatusCode::OK, &page)
 }
 

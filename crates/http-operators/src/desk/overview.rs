@@ -15,8 +15,12 @@ use serde::Serialize;
 
 use super::admit::Visit;
 use super::chart::{Chart, Row};
+use super::refusals::{self, RefusalRow};
 use super::show::Here;
 use super::view::unavailable;
+
+/// How many of the latest refusals are shown.
+const REFUSALS: usize = 5;
 
 #[derive(Serialize)]
 struct OverviewPage<'a> {
@@ -29,6 +33,7 @@ struct OverviewPage<'a> {
     replicas: Vec<ReplicaRow>,
     keys: Vec<KeyRow>,
     charts: Vec<Chart>,
+    refusals: Vec<RefusalRow>,
 }
 
 #[derive(Serialize)]
@@ -86,6 +91,7 @@ pub(super) async fn show(visit: Visit) -> Result<HttpResponse, ApiError> {
             Chart::bars("tokens", counted(metrics.tokens_by_grant())),
             Chart::bars("latency", latency(metrics)),
         ],
+        refusals: refusals::latest(&visit, REFUSALS).await?,
     };
     visit.page(DeskPage::Overview, Here::Overview, &page)
 }

@@ -12,6 +12,7 @@ use url::form_urlencoded::Serializer;
 
 use super::admit::Visit;
 use super::query::{Pager, Query, segment, wrong_row};
+use super::refusals;
 use super::show::{About, Here};
 use super::view::{unavailable, wallet_path};
 
@@ -43,7 +44,9 @@ pub(super) async fn find(visit: Visit) -> Result<HttpResponse, ApiError> {
         Some(text) => search(visit.desk(), text, from).await.map_err(unavailable)?,
         None => Searched { found: Vec::new(), next: None },
     };
-    let found: Vec<FoundRow> = found.iter().map(FoundRow::of).collect();
+    let refusal = wanted.filter(|_| is_first).and_then(|text| Some((text, refusals::find(&visit, text)?)));
+    let refusal = refusal.map(|(text, path)| FoundRow::refusal(text, path));
+    let found: Vec<FoundRow> = refusal.into_iter().chain(found.iter().map(FoundRow::of)).collect();
     if let ([only], None, true) = (found.as_slice(), &next, is_first) {
         let to = format!("{}/admin{}", visit.state.context.policy.public_url.path(), only.path);
         return Ok(HttpResponse::Found().insert_header((header::LOCATION, to)).finish());
@@ -54,6 +57,10 @@ pub(super) async fn find(visit: Visit) -> Result<HttpResponse, ApiError> {
 }
 
 impl FoundRow {
+    fn refusal(reference: &str, path: String) -> Self {
+        Self { what: "refusal", path, name: reference.to_owned(), about: None }
+    }
+
     fn of(found: &Found) -> Self {
         let row = |what, path, name: String, about| Self { what, path, name, about };
         match found {

@@ -25,6 +25,7 @@ pub(super) enum Here {
     Access,
     Resources,
     Events,
+    Refusals,
     Proposals,
     Keys,
     AdminKeys,
@@ -33,7 +34,7 @@ pub(super) enum Here {
 
 impl Here {
     /// All places, as the list has them.
-    const LISTED: [Self; 11] = [
+    const LISTED: [Self; 12] = [
         Self::Overview,
         Self::People,
         Self::Wallets,
@@ -42,6 +43,7 @@ impl Here {
         Self::Access,
         Self::Resources,
         Self::Events,
+        Self::Refusals,
         Self::Proposals,
         Self::Keys,
         Self::AdminKeys,
@@ -58,6 +60,7 @@ impl Here {
             Self::Access => "access",
             Self::Resources => "resources",
             Self::Events => "events",
+            Self::Refusals => "refusals",
             Self::Proposals => "proposals",
             Self::Keys => "keys",
             Self::AdminKeys => "admin_keys",
@@ -76,6 +79,7 @@ impl Here {
             Self::Access => "/access",
             Self::Resources => "/resources",
             Self::Events => "/events",
+            Self::Refusals => "/refusals",
             Self::Proposals => "/proposals",
             Self::Keys => "/keys",
             Self::AdminKeys => "/admin-keys",

@@ -24,6 +24,7 @@ use countersign_http_actix::DeskRoutes;
 use countersign_ports::{KeyRing, KeyRingError, KeyRotation, ListedKey, RotatedKeys, StoreError};
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime};
+use url::form_urlencoded;
 
 use super::{PLACES, desk_routes};
 use crate::ApplicationSettings;
@@ -64,6 +65,9 @@ impl KeyRing for FixedKeys {
         Err(KeyRingError::Unknown(kid.to_owned()))
     }
 }
+
+/// Where the clients of these tests are.
+const CALLBACK: &str = "https://wiki.example/cb";
 
 struct OneApplication;
 
@@ -146,6 +150,27 @@ impl<'a> Browser<'a> {
         let answer = this.json("/oauth/login", &signed).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
         this
+    }
+
+    /// Signs in to a client, and returns the answer to the signature.
+    async fn sign_in_to(&mut self, client: &str, name: &str) -> Answer {
+        let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+        let asked = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs([("response_type", "code"), ("client_id", client), ("redirect_uri", CALLBACK)])
+            .extend_pairs([("code_challenge", challenge), ("code_challenge_method", "S256"), ("state", "s")])
+            .finish();
+        let answer = self.get(&format!("/oauth/authorize?{asked}")).await;
+        let to = answer.location.unwrap_or(answer.body);
+        assert!(to.starts_with("/auth"), "{to}");
+        let address = wallet(name).address;
+        let asked = json!({ "wallet_address": address });
+        let text = self.json("/oauth/challenge", &asked).await;
+        let text = text.json()["challenge"].as_str().unwrap_or_else(|| panic!("{}", text.body)).to_owned();
+        let signed = json!({
+            "wallet_address": address, "signature": sign(&address, &text), "challenge": text,
+            "client_id": client, "redirect_uri": CALLBACK, "state": "s",
+        });
+        self.json("/oauth/login", &signed).await
     }
 
     async fn send(&mut self, request: TestRequest) -> Answer {

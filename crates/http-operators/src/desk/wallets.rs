@@ -10,14 +10,16 @@ use countersign_http_actix::error::ApiError;
 use countersign_http_actix::page::name::DeskPage;
 use countersign_operators::people::find_who::{FindWhoError, find_who};
 use countersign_operators::people::list_wallets::{ListWalletsError, list_blocked_wallets, list_wallets};
+use countersign_operators::people::look_up_client::{LookUpClientError, look_up_client};
 use serde::Serialize;
 use url::form_urlencoded::Serializer;
 
 use super::admit::Visit;
 use super::forms::Form;
-use super::query::{Pager, Query, cursor, from_cursor, wrong_row};
+use super::query::{Pager, Query, cursor, from_cursor, segment, wrong_row};
 use super::sent::Sent;
-use super::show::{About, Here};
+use super::show::{About, Here, Notice};
+use super::tried::TriedView;
 use super::view::{BlockView, WalletView, unavailable};
 
 #[derive(Serialize)]
@@ -46,9 +48,14 @@ struct WalletPage {
     wallet: WalletView,
     /// Its events, below `/admin`.
     events_path: String,
+    /// The refused requests that named it, below `/admin`.
+    refusals_path: String,
     user: Option<String>,
     block: Option<BlockView>,
     groups: Vec<String>,
+    /// The client at which it was asked whether the wallet would get in.
+    client: Option<String>,
+    tried: Vec<TriedView>,
     forms: Vec<Form>,
 }
 
@@ -84,7 +91,8 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
 }
 
 pub(super) async fn show(visit: Visit, account: Path<String>) -> Result<HttpResponse, ApiError> {
-    let kind = Query::of(&visit.request, &["kind"]).text("kind").and_then(AccountKind::parse);
+    let query = Query::of(&visit.request, &["kind", "client"]);
+    let kind = query.text("kind").and_then(AccountKind::parse);
     let account = match find_who(visit.management(), &account, kind).await {
         Ok(Subject::Wallet(account)) => account,
         Err(FindWhoError::Store(error)) => return Err(unavailable(error)),
@@ -106,14 +114,26 @@ pub(super) async fn show(visit: Visit, account: Path<String>) -> Result<HttpResp
     let known = Sent::of_who(&Subject::Wallet(account.clone()));
     let forms = [block, ActName::AddMember].into_iter();
     let forms = forms.map(|name| visit.make_form(name, &known).of_operator(is_operator));
+    let client = query.text("client");
+    let (tried, notice) = match client {
+        None => (Vec::new(), None),
+        Some(text) => match look_up_client(visit.management(), text).await {
+            Ok(client) => (TriedView::ask(&visit, &client, &Subject::Wallet(account.clone())).await?, None),
+            Err(LookUpClientError::Store(error)) => return Err(unavailable(error)),
+            Err(why) => (Vec::new(), Some(Notice::because("client", why))),
+        },
+    };
     let subject = account.shortened();
-    let about = About { subject: Some(&subject), ..About::default() };
+    let about = About { subject: Some(&subject), notice, ..About::default() };
     let page = WalletPage {
         events_path: format!("/events?{}", events.finish()),
+        refusals_path: format!("/refusals?q={}", segment(&wallet.account)),
         wallet,
         user: standing.user.map(|user| user.to_string()),
         block: standing.block.as_ref().map(BlockView::of),
         groups: standing.groups.iter().map(ToString::to_string).collect(),
+        client: client.map(str::to_owned),
+        tried,
         forms: forms.collect(),
     };
     visit.show(DeskPage::Wallet, Here::Wallets, about, StatusCode::OK, &page)

@@ -74,11 +74,20 @@ pub async fn read_overview(desk: Desk<'_>) -> Result<Overview, StoreError> {
         sign_ins: sign_ins(since, today, &counts),
         counts,
         sessions: Counted { count: sessions, is_limit: sessions >= MOST_SESSIONS },
-        replicas: storage.replicas(now.saturating_sub(SEEN_WITHIN)).await?,
+        replicas: replicas(desk, now).await?,
         keys: desk.keys.list(now).await?,
         waiting,
         unreadable,
     })
+}
+
+/// How many replicas run.
+pub async fn count_replicas(desk: Desk<'_>) -> Result<usize, StoreError> {
+    Ok(replicas(desk, desk.context.clock.now()).await?.len())
+}
+
+async fn replicas(desk: Desk<'_>, now: OffsetDateTime) -> Result<Vec<Replica>, StoreError> {
+    desk.context.storage.replicas(now.saturating_sub(SEEN_WITHIN)).await
 }
 
 /// Counts the proposals that wait. Their ids begin with the time of their texts, so none that waits comes after one that

@@ -7,6 +7,7 @@ use countersign_domain::admin_key::AdminKey;
 use countersign_domain::client::Client;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, EventId, GrantId, UserId};
+use countersign_domain::redirect_uri::Destination;
 use countersign_domain::resource::Resource;
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
@@ -88,7 +89,8 @@ pub enum Found {
     Request(String, Counted),
 }
 
-/// Finds what a text can mean. Ids and addresses must be whole; of names a part is enough. Clients and groups are looked
+/// Finds what a text can mean. Ids and addresses must be whole; of names and of the places of redirect
+/// URIs a part is enough. Clients and groups are looked
 /// through a few thousand at a time: `from` is where an earlier answer said to go on.
 pub async fn search(desk: Desk<'_>, text: &str, from: Option<SearchFrom>) -> Result<Searched, StoreError> {
     let text = text.trim();
@@ -187,7 +189,13 @@ async fn by_name(
             }
             for client in page {
                 (after, seen) = (Some(client.id), seen + 1);
-                if has(&client.metadata.name) || client.document.as_deref() == Some(text) {
+                let leads_there = client.metadata.redirect_uris.iter().any(|uri| match uri.destination() {
+                    Destination::Host(place) | Destination::ThisComputer(place) | Destination::App(place) => {
+                        has(&place)
+                    }
+                    Destination::Device(_) => false,
+                });
+                if has(&client.metadata.name) || leads_there || client.document.as_deref() == Some(text) {
                     found.push(Found::Client(Box::new(client)));
                 }
                 if found.len() >= MOST || seen >= LOOKED_THROUGH {

@@ -128,7 +128,7 @@ const fn log_of_refresh_token(why: RefreshRejected) -> RefusedFor {
         RefreshRejected::Revoked | RefreshRejected::NotAdmitted | RefreshRejected::Expired => {
             RefusedFor::Ended
         }
-        RefreshRejected::ScopeWidened => RefusedFor::Other,
+        RefreshRejected::ScopeWidened => RefusedFor::Scope,
     }
 }
 
@@ -145,7 +145,8 @@ impl Refuse for ProveKeyError {
             Self::Payload | Self::Claims(_) | Self::Replayed => {
                 OAuthError::new(Code::InvalidDpopProof, self.to_string())
             }
-            Self::OtherKey => OAuthError::new(Code::InvalidGrant, "this is bound to a different key"),
+            Self::OtherKey => OAuthError::new(Code::InvalidGrant, "this is bound to a different key")
+                .logged_as(RefusedFor::Proof),
             Self::Store(error) => error.refusal(),
         }
     }

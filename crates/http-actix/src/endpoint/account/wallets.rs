@@ -228,7 +228,7 @@ pub(crate) async fn unlink(
 
 /// Names for the log the wallet that a refused change is about.
 fn about(error: ApiError, pending: &PendingWalletChange) -> ApiError {
-    error.about(About { client: None, wallet: Some(pending.other.shortened().into()) })
+    error.about(About { client: None, wallet: Some(Box::new(pending.other.clone())) })
 }
 
 /// Refuses a request that does not come from the page that showed the texts of this change.

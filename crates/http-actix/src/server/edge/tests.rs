@@ -10,7 +10,6 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use super::shown_path;
 use crate::site::{Browser, From, ISSUER, Kind, Site, sign};
 
 /// Keeps every event as one line of `name=value`.
@@ -184,29 +183,4 @@ async fn what_is_neither_a_client_id_nor_a_wallet_is_not_logged() {
     site.send(request).await;
     let all = lines.all();
     assert!(all.contains("message=refused") && !all.contains("hunter2"), "{all}");
-}
-
-/// an operator names wallets in paths.
-#[test]
-fn a_010_a_path_in_the_log_names_no_wallet() {
-    let user = "5f3c2d1e-0000-4000-8000-000000000001";
-    for (path, shown) in [
-        (
-            "/admin/api/v1/wallets/0xc44f09b40EE76F1e08D882b4Bcfc57Cf8a58bff4/block",
-            "/admin/api/v1/wallets/0xc44f…bff4/block".to_owned(),
-        ),
-        (
-            "/admin/api/v1/users/eip155%3A1%3A0xc44f09b40EE76F1e08D882b4Bcfc57Cf8a58bff4",
-            "/admin/api/v1/users/eip155…bff4".to_owned(),
-        ),
-        (
-            "/admin/wallets/0xc44f09b40EE76F1e08D882b4Bcfc57Cf8a58bff4",
-            "/admin/wallets/0xc44f…bff4".to_owned(),
-        ),
-        (&format!("/admin/api/v1/users/{user}/block"), format!("/admin/api/v1/users/{user}/block")),
-        ("/admin/wallets", "/admin/wallets".to_owned()),
-        ("/oauth/token", "/oauth/token".to_owned()),
-    ] {
-        assert_eq!(shown_path(path), shown);
-    }
 }

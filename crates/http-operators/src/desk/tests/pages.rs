@@ -285,6 +285,87 @@ async fn k_10_a_group_s_page_lists_the_clients_whose_rules_name_it_and_reads_so_
     assert_eq!(clients_named_on(&mut ada, "/admin/groups/staff", 50).await, (expected, 2));
 }
 
+/// What a person reads on an error page leads an operator to why, and to what to do.
+#[actix_web::test]
+async fn the_reference_on_an_error_page_leads_to_what_happened_and_why_not_now() {
+    let site = site(Quorum::One).await;
+    let management = site.context.management();
+    let staff = GroupName::parse("staff").unwrap();
+    create_group(management, staff.clone(), None).await.unwrap();
+    let requested = RequestedMetadata {
+        client_name: Some("Wiki".to_owned()),
+        redirect_uris: Some(vec![CALLBACK.to_owned()]),
+        ..RequestedMetadata::default()
+    };
+    let client = register_client(management, requested, ClientOrigin::Operator).await.unwrap().client;
+    let (id, name) = (client.id, client.metadata.name.clone());
+    change_access(management, client, Some(AccessRule::Groups(vec![staff.clone()])), None).await.unwrap();
+    let mut ada = Browser::of(&site, "ada").await;
+
+    // Another person cannot sign in, and reads the reference.
+    let mut eve = Browser::new(&site);
+    let answer = eve.sign_in_to(&id.to_string(), "eve").await;
+    assert_eq!(answer.status, 403, "{}", answer.body);
+    let reference = answer.headers["x-request-id"].clone();
+    let path = format!("/admin/refusals/{reference}");
+    let found = ada.get(&format!("/admin/search?q={reference}")).await;
+    assert_eq!((found.status, found.location), (302, Some(path.clone())));
+    let page = ada.get(&path).await;
+    judge(&path, &page);
+    for said in [name.as_str(), "toy-eve", "none of the groups that can sign in: <bdi>staff</bdi>", "POST /oauth/login"]
+    {
+        assert!(page.body.contains(said), "{said}: {}", page.body);
+    }
+    for list in [
+        "/admin/refusals".to_owned(),
+        "/admin/refusals?reason=not_admitted".to_owned(),
+        format!("/admin/refusals?q={}", &reference[..8]),
+        format!("/admin/refusals?q={id}"),
+        "/admin/refusals?q=TOY-EVE".to_owned(),
+        "/admin".to_owned(),
+    ] {
+        let answer = ada.get(&list).await;
+        judge(&list, &answer);
+        assert!(answer.body.contains(&path), "{list}");
+    }
+    for list in ["/admin/refusals?reason=code", "/admin/refusals?q=toy-ada"] {
+        assert!(!ada.page(list).await.contains(&path), "{list}");
+    }
+
+    // The same question from the other side, before and after the group has her.
+    let wallet_page = format!("/admin/wallets/toy:1:toy-eve?client={}", segment(&name));
+    let client_page = format!("/admin/clients/{id}?who=toy-eve");
+    for asked in [&wallet_page, &client_page] {
+        assert!(ada.page(asked).await.contains("none of the groups that can sign in: <bdi>staff</bdi>"), "{asked}");
+    }
+    add_members(management, &staff, vec![Subject::Wallet(wallet("eve"))]).await.unwrap();
+    for asked in [&wallet_page, &client_page, &path] {
+        assert!(ada.page(asked).await.contains("Yes, as a member of <bdi>staff</bdi>."), "{asked}");
+    }
+    let reason = Some(Block::judge_reason("spam").unwrap());
+    block(management, Subject::Wallet(wallet("eve")), reason, IfBlocked::EndAccess).await.unwrap();
+    for asked in [&wallet_page, &client_page, &path] {
+        let page = ada.page(asked).await;
+        assert!(page.contains("It is blocked since") && page.contains("spam"), "{asked}");
+    }
+
+    // What cannot be answered says why, and nothing is lost.
+    for (asked, why) in [
+        ("/admin/wallets/toy:1:toy-eve?client=nothing-like-that".to_owned(), "no client has this id"),
+        (format!("/admin/clients/{id}?who=nonsense"), "id=\"trouble\""),
+    ] {
+        assert!(ada.page(&asked).await.contains(why), "{asked}");
+    }
+    let unknown = ada.get("/admin/refusals/ffffffffffffffffffffffffffffffff").await;
+    assert_eq!(unknown.status, 404);
+    assert!(unknown.body.contains("knows no refusal"), "{}", unknown.body);
+
+    // No one else reads any of it.
+    for path in [path.as_str(), "/admin/refusals"] {
+        assert_eq!(eve.get(path).await.status, 404, "{path}");
+    }
+}
+
 #[actix_web::test]
 async fn a_search_leads_at_once_to_the_only_thing_that_it_finds() {
     let site = site(Quorum::Two).await;

@@ -11,6 +11,7 @@ use countersign_domain::desk::pending::FactName;
 use countersign_domain::desk::proposal::ProposalState;
 use countersign_domain::event::EventKind;
 use countersign_domain::group::GroupName;
+use countersign_domain::refusal::RefusedFor;
 use countersign_domain::registration::{Rules, judge};
 use countersign_domain::resource::{Catalog, OpenTo, Resource, ResourceName};
 use countersign_http_actix::page::templates::embedded_templates;
@@ -111,9 +112,10 @@ fn every_text_of_the_desk_is_said_and_whatever_is_said_has_a_text() {
         let has: BTreeSet<String> = tree[group].as_object().unwrap().keys().cloned().collect();
         assert_eq!(has, wanted, "{group}");
     }
-    let code = ["changes", "overview", "search", "show", "people", "events"].map(|name| {
-        std::fs::read_to_string(format!("{}/src/desk/{name}.rs", env!("CARGO_MANIFEST_DIR"))).unwrap()
-    });
+    let code =
+        ["changes", "overview", "search", "show", "people", "events", "clients", "wallets"].map(|name| {
+            std::fs::read_to_string(format!("{}/src/desk/{name}.rs", env!("CARGO_MANIFEST_DIR"))).unwrap()
+        });
     let code = code.concat()
         + &std::fs::read_to_string(format!("{}/src/desk/proposals.rs", env!("CARGO_MANIFEST_DIR"))).unwrap();
     // Values of facts: the code names the group, too.
@@ -160,7 +162,7 @@ fn every_notice_that_the_code_gives_has_a_text() {
     let tree: Value = serde_json::from_str(&source("locales/en/desk.json")).unwrap();
     let notices: BTreeSet<&str> = tree["notices"].as_object().unwrap().keys().map(String::as_str).collect();
     let mut given = BTreeSet::new();
-    for name in ["changes", "people", "events", "proposals"] {
+    for name in ["changes", "people", "events", "proposals", "clients", "wallets"] {
         let code =
             std::fs::read_to_string(format!("{}/src/desk/{name}.rs", env!("CARGO_MANIFEST_DIR"))).unwrap();
         for start in [
@@ -175,6 +177,18 @@ fn every_notice_that_the_code_gives_has_a_text() {
         }
     }
     assert_eq!(given.iter().map(String::as_str).collect::<BTreeSet<_>>(), notices);
+}
+
+#[test]
+fn every_reason_of_a_refusal_is_said_with_what_to_do() {
+    let tree: Value = serde_json::from_str(&source("locales/en/refusal.json")).unwrap();
+    let reasons: BTreeSet<&str> = tree["reasons"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(reasons, RefusedFor::ALL.into_iter().map(RefusedFor::name).collect());
+    for reason in reasons {
+        for part in ["says", "advice"] {
+            assert!(tree["reasons"][reason][part].as_str().is_some_and(|text| text.len() > 9), "{reason}");
+        }
+    }
 }
 
 #[test]

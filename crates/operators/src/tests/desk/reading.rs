@@ -129,7 +129,7 @@ async fn anything_is_found_by_its_address_id_name_or_request() {
         [Found::Client(client)] => client.id,
         other => panic!("{text}: {other:?}"),
     };
-    for text in [client.id.as_str(), "photo album", "Photo"] {
+    for text in [client.id.as_str(), "photo album", "Photo", "photos.example"] {
         assert_eq!(by(text).await, id_of(&client));
     }
     assert!(
