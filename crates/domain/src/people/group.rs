@@ -8,7 +8,7 @@ use std::fmt;
 
 use time::OffsetDateTime;
 
-use crate::readable::{NameRejected, judge_name_of};
+use crate::readable::readable_text;
 use crate::wallet::WalletAccount;
 
 /// The longest name of a group, in characters.
@@ -61,20 +61,9 @@ impl fmt::Debug for GroupName {
     }
 }
 
-/// What an operator calls a group, for operators only.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupTitle(String);
-
-impl GroupTitle {
-    /// Checks a title by the rules for the names of clients, and drops the spaces around it.
-    pub fn parse(text: &str) -> Result<Self, NameRejected> {
-        judge_name_of(text, MAX_TITLE_LENGTH).map(|title| Self(title.to_owned()))
-    }
-
-    /// The title.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+readable_text! {
+    /// What an operator calls a group, for operators only.
+    GroupTitle, MAX_TITLE_LENGTH
 }
 
 /// A group.
@@ -109,6 +98,7 @@ pub struct Membership {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::readable::NameRejected;
 
     #[test]
     fn a_group_s_name_begins_with_a_letter_and_has_up_to_64_plain_characters() {

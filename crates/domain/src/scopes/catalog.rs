@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use time::OffsetDateTime;
 
 use crate::group::GroupName;
-use crate::readable::{MAX_NAME_LENGTH, NameRejected, judge_name};
+use crate::readable::{MAX_NAME_LENGTH, readable_text};
 use crate::scope::{ScopeName, ScopeSet};
 
 /// The most scopes that one resource can have.
@@ -39,20 +39,9 @@ impl Resource {
     }
 }
 
-/// The operator's name for a resource, which people read before its URI.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResourceName(String);
-
-impl ResourceName {
-    /// Checks a name by the rules for the names of clients, and drops the spaces around it.
-    pub fn parse(text: &str) -> Result<Self, NameRejected> {
-        judge_name(text).map(|name| Self(name.to_owned()))
-    }
-
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+readable_text! {
+    /// The operator's name for a resource, which people read before its URI.
+    ResourceName, MAX_NAME_LENGTH
 }
 
 /// A scope of a resource.
@@ -68,25 +57,16 @@ pub struct ResourceScope {
     pub needs: Option<GroupName>,
 }
 
-/// What people read about a scope: the operator's words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScopeTitle(String);
+readable_text! {
+    /// What people read about a scope: the operator's words.
+    ScopeTitle, MAX_NAME_LENGTH
+}
 
 impl ScopeTitle {
-    /// Checks a title by the rules for the names of clients, and drops the spaces around it.
-    pub fn parse(text: &str) -> Result<Self, NameRejected> {
-        judge_name(text).map(|title| Self(title.to_owned()))
-    }
-
     /// The title of a scope that has none: its name. Names are shorter than titles may be, and are readable.
     pub fn of_name(name: &ScopeName) -> Self {
         const { assert!(crate::scope::MAX_SCOPE_NAME <= MAX_NAME_LENGTH, "a name fits into a title") };
         Self(name.as_str().to_owned())
-    }
-
-    /// The title.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 

@@ -43,6 +43,28 @@ pub(crate) fn judge_name_of(name: &str, most: usize) -> Result<&str, NameRejecte
     if name.chars().any(is_seen_by_itself) { Ok(name) } else { Err(NameRejected::Blank) }
 }
 
+/// Declares a text that people read: a type of its own, with at most so many characters.
+macro_rules! readable_text {
+    ($(#[$doc:meta])* $name:ident, $most:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Checks a text by the rules for the names of clients, and drops the spaces around it.
+            pub fn parse(text: &str) -> Result<Self, $crate::readable::NameRejected> {
+                $crate::readable::judge_name_of(text, $most).map(|text| Self(text.to_owned()))
+            }
+
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+    };
+}
+pub(crate) use readable_text;
+
 /// A name to show on a page. If the stored name comes from laxer rules and is not readable, `instead` is
 /// shown.
 pub fn shown_name<'a>(name: &'a str, instead: impl FnOnce() -> String) -> Cow<'a, str> {

@@ -6,25 +6,14 @@
 
 use std::fmt;
 
-use crate::readable::{NameRejected, judge_name_of};
+use crate::readable::readable_text;
 
 /// The longest name of a wallet, in characters.
 pub const MAX_WALLET_NAME_LENGTH: usize = 60;
 
-/// A name that its person can read: no control, invisible or bidirectional characters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WalletName(String);
-
-impl WalletName {
-    /// Checks a name by the rules for the names of clients, and drops the spaces around it.
-    pub fn parse(text: &str) -> Result<Self, NameRejected> {
-        judge_name_of(text, MAX_WALLET_NAME_LENGTH).map(|name| Self(name.to_owned()))
-    }
-
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+readable_text! {
+    /// A name that its person can read: no control, invisible or bidirectional characters.
+    WalletName, MAX_WALLET_NAME_LENGTH
 }
 
 impl fmt::Display for WalletName {
@@ -36,6 +25,7 @@ impl fmt::Display for WalletName {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::readable::NameRejected;
 
     #[test]
     fn a_wallet_s_name_follows_the_rules_for_clients_and_is_shorter() {
