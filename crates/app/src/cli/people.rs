@@ -338,15 +338,10 @@ fn account_kind(text: &str) -> Result<AccountKind, &'static str> {
     AccountKind::parse(text).ok_or("it is key or contract")
 }
 
-pub(crate) fn new_rule(text: &str) -> Result<NewRule, String> {
+pub(crate) fn new_rule(text: &str) -> Result<NewRule, AccessRuleRejected> {
     match text {
         "default" => Ok(NewRule(None)),
-        rule => AccessRule::parse(rule).map(|rule| NewRule(Some(rule))).map_err(|rejected| match rejected {
-            AccessRuleRejected::Unknown(_) => {
-                "it is everyone, nobody, groups:NAME,NAME, or default".to_owned()
-            }
-            AccessRuleRejected::Group(rejected) => rejected.to_string(),
-        }),
+        rule => AccessRule::parse(rule).map(|rule| NewRule(Some(rule))),
     }
 }
 

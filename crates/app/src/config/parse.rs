@@ -71,7 +71,7 @@ pub(super) fn registration_token(text: &str) -> Result<Secret, String> {
 /// Whether there are such groups is not known here: a group may be created later.
 pub(super) fn access_rule(text: &str) -> Result<AccessRule, String> {
     AccessRule::parse(text).map_err(|rejected| match rejected {
-        AccessRuleRejected::Unknown(_) => "no such rule".to_owned(),
+        AccessRuleRejected::Unknown => "no such rule".to_owned(),
         AccessRuleRejected::Group(GroupNameRejected { given }) => {
             format!("{given:?} cannot be the name of a group")
         }

@@ -34,8 +34,8 @@ pub enum AccessRule {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AccessRuleRejected {
     /// It begins like none of the rules.
-    #[error("{0:?} is not a rule of access: it is everyone, nobody, or groups:NAME,NAME")]
-    Unknown(String),
+    #[error("it is everyone, nobody, groups:NAME,NAME, or default")]
+    Unknown,
     /// One of the groups cannot be one.
     #[error(transparent)]
     Group(#[from] GroupNameRejected),
@@ -49,7 +49,7 @@ impl AccessRule {
             "nobody" => Ok(Self::Nobody),
             other => match other.strip_prefix("groups:") {
                 Some(names) => Ok(Self::Groups(parse_names(names)?)),
-                None => Err(AccessRuleRejected::Unknown(other.to_owned())),
+                None => Err(AccessRuleRejected::Unknown),
             },
         }
     }

@@ -4,7 +4,7 @@ use actix_web::web::{self, Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::act::{Act, ActName};
 use countersign_domain::admin_key::{AdminArea, AdminRight};
-use countersign_domain::admission::{AccessRule, AccessRuleRejected, Release};
+use countersign_domain::admission::{AccessRule, Release};
 use countersign_operators::operate::Effect;
 use countersign_operators::people::read_access::{AccessRead, read_access};
 use paperclip::actix::Apiv2Schema;
@@ -128,15 +128,9 @@ async fn set_access(
     let NewAccess { rule, release } = body.value;
     let rule = match rule.as_str() {
         "default" => None,
-        rule => Some(AccessRule::parse(rule).map_err(|rejected| {
-            let detail = match &rejected {
-                AccessRuleRejected::Unknown(_) => {
-                    "it is everyone, nobody, groups:NAME,NAME, or default".to_owned()
-                }
-                AccessRuleRejected::Group(rejected) => rejected.to_string(),
-            };
-            Problem::invalid("rule", detail)
-        })?),
+        rule => {
+            Some(AccessRule::parse(rule).map_err(|rejected| Problem::invalid("rule", rejected.to_string()))?)
+        }
     };
     let release = release.map(|release| match release.as_str() {
         "rule" => Ok(Release::OfRule),
