@@ -3,13 +3,15 @@
 
 use std::thread;
 
-use countersign_adapters_postgres::{Found, MigrateError, PgOptions, PgStorage, look, migrate, revert_all};
+use countersign_adapters_postgres::{
+    Found, MigrateError, PgArchive, PgOptions, PgStorage, examine, look, migrate, revert_all,
+};
 use countersign_conformance::fixtures;
 use countersign_domain::event::{Actor, Details, Event, EventKind};
 use countersign_domain::id::{EventId, UserId};
 use countersign_ports::{
-    ClientStore, CompleteLogin, EpochStore, EventStore, KeyStore, LoginStore, UnlinkWallet, Upkeep,
-    WalletStore, WalletUnlinked,
+    ClientStore, CompleteLogin, EpochStore, EventStore, LoginStore, UnlinkWallet, Upkeep, WalletStore,
+    WalletUnlinked,
 };
 use countersign_test_postgres::Cluster;
 use uuid::Uuid;
@@ -36,7 +38,7 @@ fn execute(url: &str, statements: &str) -> String {
 fn up_and_down_and_up_again_gives_the_same_schema() {
     let url = Cluster::shared().create_database();
     let ran = migrate(&url).unwrap();
-    assert_eq!(ran.first().map(String::as_str), Some("2026-11-21-000001_initial"));
+    assert_eq!(ran.first().map(String::as_str), Some("2026-11-22-000001_clients"));
     let first = schema(&url);
     assert!(first.contains("grants_by_review_at"), "{first}");
 
@@ -169,40 +171,11 @@ async fn d_16_d_30_what_the_release_before_writes_is_read_with_the_chain_of_its_
     assert_eq!(execute(&url, "SELECT revocation_reason FROM grants"), "wallet_unlinked");
 }
 
-/// What the previous release wrote: the one key of its algorithm.
-const OLD_KEY: &str = "INSERT INTO signing_keys (kid, algorithm, sealed, created_at) \
-    VALUES ('old', 'ES256', '\\x00', '2026-11-21T10:00:00Z')";
-
-/// Two later keys, one that is withdrawn and one that does not sign yet.
-const NEW_KEYS: &str = "INSERT INTO signing_keys (kid, algorithm, sealed, created_at, active_from, withdrawn_at) VALUES \
-    ('gone', 'ES256', '\\x00', now(), now(), now()), \
-    ('next', 'ES256', '\\x00', now(), now() + interval '1 day', NULL)";
-
-#[tokio::test]
-async fn d_16_the_key_of_the_release_before_signed_from_the_beginning_and_is_left_when_this_one_goes() {
-    let url = Cluster::shared().create_database();
-    let storage = PgStorage::connect(&url, PgOptions::default()).unwrap();
-    let up = include_str!("../../../migrations/postgres/2026-11-24-000004_key_rotation/up.sql");
-    let down = include_str!("../../../migrations/postgres/2026-11-24-000004_key_rotation/down.sql");
-    for statements in [down, OLD_KEY, up] {
-        execute(&url, statements);
-    }
-    let keys = storage.signing_keys().await.unwrap();
-    assert_eq!((keys.len(), keys[0].active_from, keys[0].withdrawn_at), (1, fixtures::NOW, None));
-    for statements in [NEW_KEYS, down] {
-        execute(&url, statements);
-    }
-    assert_eq!(execute(&url, "SELECT kid FROM signing_keys"), "old");
-}
-
 #[tokio::test]
 async fn d_16_events_go_with_their_tables_and_new_ones_are_stored_in_new_tables() {
     let url = Cluster::shared().create_database();
     let up = include_str!("../../../migrations/postgres/2026-11-30-000001_events/up.sql");
     let down = include_str!("../../../migrations/postgres/2026-11-30-000001_events/down.sql");
-    // What later releases added to the tables.
-    let signed = include_str!("../../../migrations/postgres/2026-12-01-000001_signed_events/up.sql");
-    let by_request = include_str!("../../../migrations/postgres/2026-12-01-000003_events_by_request/up.sql");
     let sign_in = || Event {
         id: EventId::from_uuid(fixtures::grant_id().as_uuid()),
         kind: EventKind::SignIn,
@@ -217,8 +190,7 @@ async fn d_16_events_go_with_their_tables_and_new_ones_are_stored_in_new_tables(
     };
     let sealed = "INSERT INTO events SELECT 1, gen_random_uuid(), 'sign_in', 'person', NULL, NULL, NULL, NULL, NULL, \
         NULL, NULL, NULL, '{}', NULL, sha256(''); \
-        INSERT INTO checkpoints VALUES (1, now(), 1, 1, sha256(''), sha256(''), 1, ''); \
-        INSERT INTO leases VALUES ('events', '\\x00', now())";
+        INSERT INTO checkpoints VALUES (1, now(), 1, 1, sha256(''), sha256(''), 1, '')";
     migrate(&url).unwrap();
     for _ in 0..2 {
         let storage = PgStorage::connect(&url, PgOptions::default()).unwrap();
@@ -227,21 +199,62 @@ async fn d_16_events_go_with_their_tables_and_new_ones_are_stored_in_new_tables(
         storage.complete_login(login).await.unwrap();
         assert!(storage.record_event(sign_in()).await.unwrap());
         assert_eq!(storage.fresh_events(10).await.unwrap().len(), 2);
-        for statements in [sealed, down, up, signed, by_request] {
+        for statements in [sealed, down, up] {
             execute(&url, statements);
         }
     }
     assert_eq!(execute(&url, "SELECT count(*) FROM grants").trim(), "2");
 }
 
+/// Records that migrations ran, as builds before the first release did: those that ours replace.
+fn record(url: &str, versions: &[&str]) {
+    let values: Vec<_> = versions.iter().map(|version| format!("('{version}')")).collect();
+    let values = values.join(", ");
+    execute(
+        url,
+        &format!(
+            "CREATE TABLE IF NOT EXISTS __diesel_schema_migrations \
+            (version VARCHAR(50) PRIMARY KEY NOT NULL, run_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP); \
+            INSERT INTO __diesel_schema_migrations (version) VALUES {values} ON CONFLICT DO NOTHING"
+        ),
+    );
+}
+
 #[test]
-fn an_index_that_was_made_before_the_release_is_found() {
+fn a_database_of_the_last_build_before_the_first_release_is_used_as_it_is() {
     let url = Cluster::shared().create_database();
     migrate(&url).unwrap();
-    let first = schema(&url);
-    execute(&url, "DELETE FROM __diesel_schema_migrations WHERE version = '20261122000002'");
-    assert_eq!(migrate(&url).unwrap(), ["2026-11-22-000002_grants_by_user"]);
-    assert_eq!(schema(&url), first);
+    record(&url, &["20261121000001", "20261122000002", "20261203000006"]);
+    let role = format!("app_{}", url.rsplit('/').next().unwrap());
+    execute(
+        &url,
+        &format!(
+            "CREATE ROLE {role} LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC; GRANT USAGE ON SCHEMA public TO {role}; \
+            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}"
+        ),
+    );
+    assert_eq!(migrate(&url).unwrap(), Vec::<String>::new());
+    let examined = examine(&url).unwrap();
+    assert_eq!((examined.missing, examined.newer, examined.absent), (Vec::new(), Vec::new(), Vec::new()));
+    assert_eq!(look(&url).unwrap(), Found::Ours);
+    PgStorage::connect(&as_role(&url, &role), PgOptions::default()).unwrap();
+}
+
+#[test]
+fn a_database_of_an_earlier_build_is_refused_and_left_as_it_was() {
+    let url = Cluster::shared().create_database();
+    execute(&url, "CREATE TABLE clients (id UUID NOT NULL PRIMARY KEY)");
+    record(&url, &["20261121000001", "20261122000001", "20261123000001"]);
+    let before = schema(&url);
+    for refused in [migrate(&url).unwrap_err(), PgStorage::connect(&url, PgOptions::default()).unwrap_err()] {
+        assert!(matches!(refused, MigrateError::TooOld(_)), "{refused:?}");
+        assert!(refused.to_string().contains("before the first release"), "{refused}");
+    }
+    assert_eq!(schema(&url), before);
+    assert_eq!(execute(&url, "SELECT count(*) FROM __diesel_schema_migrations").trim(), "3");
+    assert!(
+        PgArchive::open(&url).is_err_and(|refused| refused.to_string().contains("before the first release"))
+    );
 }
 
 #[test]

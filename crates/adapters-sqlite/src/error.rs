@@ -7,7 +7,7 @@ use std::sync::Arc;
 use countersign_group_commit::{StartError, SubmitError};
 use countersign_ports::StoreError;
 use countersign_sql::SqlError;
-use countersign_sql::setup::migrate::{SchemaError, Unfinished};
+use countersign_sql::setup::migrate::{BeforeFirstRelease, SchemaError, Unfinished};
 use diesel::result::{ConnectionError, DatabaseErrorKind, Error as QueryError};
 
 /// The path cannot hold a database.
@@ -89,6 +89,9 @@ pub enum MigrateError {
     /// A restore or a copy did not finish.
     #[error(transparent)]
     Unfinished(#[from] Unfinished),
+    /// The database is of a build from before the first release.
+    #[error(transparent)]
+    TooOld(#[from] BeforeFirstRelease),
     /// A migration left rows that refer to nothing. All of them were rolled back.
     #[error("migrations left {rows} rows that refer to nothing and were rolled back")]
     DanglingReferences {
@@ -102,6 +105,7 @@ impl From<SchemaError> for MigrateError {
         match error {
             SchemaError::Migration(source) => Self::Failed(source),
             SchemaError::Query(error) => error.into(),
+            SchemaError::TooOld(error) => error.into(),
         }
     }
 }

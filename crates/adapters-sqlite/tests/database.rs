@@ -7,13 +7,14 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use countersign_adapters_sqlite::{
-    FileError, Found, OpenError, SqliteOptions, SqliteStorage, look, migrate, revert_all,
+    FileError, Found, MigrateError, OpenError, SqliteArchive, SqliteOptions, SqliteStorage, examine, look,
+    migrate, revert_all,
 };
 use countersign_conformance::fixtures;
 use countersign_domain::id::{GrantId, UserId};
 use countersign_ports::{
-    AccountStore, ClientStore, KeyStore, LoginStore, Redeemed, RegisterClient, SessionStore, StoreError,
-    TokenStore, Upkeep, WalletStore, WalletUnlinked,
+    AccountStore, ClientStore, LoginStore, Redeemed, RegisterClient, SessionStore, StoreError, TokenStore,
+    Upkeep, WalletStore, WalletUnlinked,
 };
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -62,7 +63,7 @@ fn up_down_and_up_again_give_the_same_schema() {
     let (_folder, path) = place();
     let ran = migrate(&path).unwrap();
     let first = schema(&path);
-    assert_eq!(ran.first().map(String::as_str), Some("2026-11-21-000001_initial"));
+    assert_eq!(ran.first().map(String::as_str), Some("2026-11-22-000001_clients"));
     assert!(migrate(&path).unwrap().is_empty(), "nothing is left to do");
 
     let mut reverted = revert_all(&path).unwrap();
@@ -87,33 +88,45 @@ fn d_30_a_schema_that_is_newer_than_the_program_still_serves_it() {
     SqliteStorage::open(&path, SqliteOptions::default()).unwrap();
 }
 
-/// What the previous release wrote: the one key of its algorithm.
-const OLD_KEY: &str = "INSERT INTO signing_keys (kid, algorithm, sealed, created_at) \
-    VALUES ('old', 'ES256', x'00', unixepoch('2026-11-21 10:00:00') * 1000000)";
+/// Records that migrations ran, as builds before the first release did: those that ours replace.
+fn record(path: &Path, versions: &[&str]) {
+    let values: Vec<_> = versions.iter().map(|version| format!("('{version}')")).collect();
+    let values = values.join(", ");
+    let statements = format!(
+        "CREATE TABLE IF NOT EXISTS __diesel_schema_migrations \
+        (version VARCHAR(50) PRIMARY KEY NOT NULL, run_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP); \
+        INSERT INTO __diesel_schema_migrations (version) VALUES {values} ON CONFLICT DO NOTHING"
+    );
+    connect(path).batch_execute(&statements).unwrap();
+}
 
-/// Two later keys, one that is withdrawn and one that does not sign yet.
-const NEW_KEYS: &str = "INSERT INTO signing_keys (kid, algorithm, sealed, created_at, active_from, withdrawn_at) VALUES \
-    ('gone', 'ES256', x'00', unixepoch() * 1000000, unixepoch() * 1000000, unixepoch() * 1000000), \
-    ('next', 'ES256', x'00', unixepoch() * 1000000, (unixepoch() + 86400) * 1000000, NULL)";
-
-#[tokio::test]
-async fn the_key_of_the_release_before_signed_from_the_beginning_and_is_left_when_this_one_goes() {
+#[test]
+fn a_database_of_the_last_build_before_the_first_release_is_used_as_it_is() {
     let (_folder, path) = place();
-    let storage = open(&path);
-    let up = include_str!("../../../migrations/sqlite/2026-11-24-000004_key_rotation/up.sql");
-    let down = include_str!("../../../migrations/sqlite/2026-11-24-000004_key_rotation/down.sql");
-    let mut other = connect(&path);
-    for statements in [down, OLD_KEY, up] {
-        other.batch_execute(statements).unwrap();
-    }
-    let keys = storage.signing_keys().await.unwrap();
-    assert_eq!((keys.len(), keys[0].active_from, keys[0].withdrawn_at), (1, fixtures::NOW, None));
-    for statements in [NEW_KEYS, down] {
-        other.batch_execute(statements).unwrap();
-    }
-    let left = diesel::sql_query("SELECT kid AS name, NULL AS sql FROM signing_keys");
-    let left: Vec<Definition> = left.load(&mut other).unwrap();
-    assert_eq!(left.into_iter().map(|row| row.name).collect::<Vec<_>>(), ["old"]);
+    migrate(&path).unwrap();
+    record(&path, &["20261121000001", "20261122000002", "20261126000001", "20261203000006"]);
+    assert_eq!(migrate(&path).unwrap(), Vec::<String>::new());
+    let examined = examine(&path).unwrap();
+    assert_eq!((examined.missing, examined.newer, examined.absent), (Vec::new(), Vec::new(), Vec::new()));
+    assert_eq!(look(&path).unwrap(), Found::Ours);
+    SqliteStorage::open(&path, SqliteOptions::default()).unwrap();
+}
+
+#[test]
+fn a_database_of_an_earlier_build_is_refused_and_left_as_it_was() {
+    let (_folder, path) = place();
+    connect(&path)
+        .batch_execute("CREATE TABLE clients (id BLOB NOT NULL PRIMARY KEY) WITHOUT ROWID")
+        .unwrap();
+    record(&path, &["20261121000001", "20261122000001", "20261123000001"]);
+    let before = schema(&path);
+    let refused = migrate(&path).unwrap_err();
+    assert!(matches!(refused, MigrateError::TooOld(_)), "{refused:?}");
+    assert!(refused.to_string().contains("before the first release"), "{refused}");
+    assert!(SqliteStorage::open(&path, SqliteOptions::default()).is_err());
+    assert_eq!(schema(&path), before);
+    let refused = SqliteArchive::open(&path);
+    assert!(refused.is_err_and(|refused| refused.to_string().contains("before the first release")));
 }
 
 /// Exactly what the first release writes for a new wallet and its first login.

@@ -20,7 +20,8 @@ use crate::database::Statement;
 use crate::ops::upkeep::epoch::raise_epoch;
 use crate::setup::catalog::{self, key, quoted, tables};
 use crate::setup::migrate::{
-    Migrated, Unfinished, forward, has_table, made, made_here, newest, newest_known, to, unfinished,
+    BeforeFirstRelease, FIRST_RELEASE, Migrated, SchemaError, Unfinished, forward, has_table, made,
+    made_here, newest, newest_known, to, unfinished,
 };
 use crate::statement::statement;
 use crate::{Database, SqlError};
@@ -130,6 +131,9 @@ impl<P: Place> Archive<P> {
         }
         // The state is that of the first read.
         let schema = newest(&mut db).map_err(ArchiveError::failed("migrations could not be read"))?;
+        if !schema.is_empty() && schema.as_str() < FIRST_RELEASE {
+            return Err(ArchiveError::Refused(BeforeFirstRelease.to_string()));
+        }
         if schema.as_str() > newest_known::<P::Db>() {
             return Err(ArchiveError::Refused(format!(
                 "the database has the schema of a newer release ({schema}), and this release would leave out what it does not \
@@ -224,7 +228,12 @@ impl<P: Place> Open<P> {
             catalog::foreign(db, &made).map_err(ArchiveError::failed("tables could not be listed"))?;
         let replaced = every_table(db, &made)?;
         self.aside = P::empty(db, &made, &self.foreign, replaced)?;
-        to(db, &begin.schema).map_err(ArchiveError::failed("schema of the archive could not be set up"))?;
+        to(db, &begin.schema).map_err(|error| match error {
+            SchemaError::TooOld(error) => ArchiveError::Refused(error.to_string()),
+            error @ (SchemaError::Migration(_) | SchemaError::Query(_)) => {
+                ArchiveError::failed("schema of the archive could not be set up")(error)
+            }
+        })?;
         let here = tables(db)?;
         same_tables(&here, &begin.tables)?;
         P::prepare(db, &mut self.aside, &here)

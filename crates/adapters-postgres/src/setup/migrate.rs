@@ -7,7 +7,8 @@
 
 use countersign_ports::error::Source;
 use countersign_sql::setup::migrate::{
-    SchemaError, Unfinished, missing, newest_known, revert_next, run_next, unfinished, warn_of_newer,
+    BeforeFirstRelease, SchemaError, Unfinished, missing, newest_known, revert_next, run_next, unfinished,
+    warn_of_newer,
 };
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection};
@@ -41,6 +42,9 @@ pub enum MigrateError {
     /// A restore or a copy did not finish.
     #[error(transparent)]
     Unfinished(#[from] Unfinished),
+    /// The database is of a build from before the first release.
+    #[error(transparent)]
+    TooOld(#[from] BeforeFirstRelease),
     /// The role may not change the schema.
     #[error(
         "the schema is not up to date, and this role may not change it; run `countersign migrate` with the role that owns the tables \
@@ -58,6 +62,7 @@ impl From<SchemaError> for MigrateError {
         let source = match error {
             SchemaError::Migration(source) => source,
             SchemaError::Query(error) => return error.into(),
+            SchemaError::TooOld(error) => return error.into(),
         };
         let says = |words| source.to_string().contains(words);
         if says("permission denied") || says("must be owner of") {
@@ -127,7 +132,7 @@ fn one_by_one(
 #[cfg(test)]
 mod tests {
     use countersign_sql::setup::catalog::{absent, foreign};
-    use countersign_sql::setup::migrate::{Migrated, made_here, to};
+    use countersign_sql::setup::migrate::{Migrated, made_here};
     use countersign_test_postgres::Cluster;
 
     use super::*;
@@ -137,7 +142,8 @@ mod tests {
         let url = ConnectionUrl::parse(&Cluster::shared().create_database()).unwrap();
         let mut connection = url.open().unwrap();
         for script in PgConnection::SCRIPTS.iter().chain(PgConnection::SCRIPTS.iter().rev()) {
-            to(&mut connection, script.version).unwrap();
+            while revert_next(&mut connection, script.version).unwrap().is_some() {}
+            while run_next(&mut connection, script.version).unwrap().is_some() {}
             let made = made_here(&mut connection).unwrap();
             assert!(made.tables.contains_key("clients"), "{}", script.name);
             assert_eq!(absent(&mut connection, &made).unwrap(), Vec::<String>::new(), "{}", script.name);

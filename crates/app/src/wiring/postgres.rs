@@ -99,6 +99,7 @@ fn open_error(error: MigrateError) -> OpenError {
         )
         | MigrateError::Failed(_)
         | MigrateError::NotPermitted(_)
+        | MigrateError::TooOld(_)
         | MigrateError::Threads(_) => OpenError::Unusable(Box::new(error)),
     }
 }

@@ -60,6 +60,18 @@ impl Migrated for diesel::pg::PgConnection {
 /// The table in which Diesel keeps which migrations have run.
 pub const MIGRATIONS_TABLE: &str = "__diesel_schema_migrations";
 
+/// The migration with which the first release begins. Builds before it had others up to here; a database that all of them ran in is the
+/// same as one in which ours ran, and is left alone.
+pub const FIRST_RELEASE: &str = "20261204000001";
+
+/// A database, or an archive, is of a build from before the first release, and not of the last one.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error(
+    "this has the schema of a build from before the first release, and nothing was changed: bring it up to date with the last of those builds \
+     (whose newest migration is {FIRST_RELEASE}), by its `countersign migrate` or by restoring it there, then try again"
+)]
+pub struct BeforeFirstRelease;
+
 /// A restore or a copy did not finish.
 #[derive(Debug, thiserror::Error)]
 #[error(
@@ -80,6 +92,9 @@ pub enum SchemaError {
     /// The database could not be asked which migrations ran.
     #[error(transparent)]
     Query(#[from] Error),
+    /// It is too old.
+    #[error(transparent)]
+    TooOld(#[from] BeforeFirstRelease),
 }
 
 /// The versions of the migrations that ran in this database, in their order. Diesel's own look would create its table first, which needs the
@@ -134,11 +149,17 @@ pub fn missing<D: Migrated>(db: &mut D) -> QueryResult<Vec<String>> {
     Ok(D::SCRIPTS.iter().filter(is_missing).map(|script| script.name.to_owned()).collect())
 }
 
-/// The versions of the migrations that ran here and that this release does not know.
+/// The versions of the migrations that ran here and that a newer release has.
 pub fn newer<D: Migrated>(db: &mut D) -> QueryResult<Vec<String>> {
     let mut ran = ran(db)?;
-    ran.retain(|version| !is_ours::<D>(version));
+    ran.retain(|version| version.as_str() > newest_known::<D>());
     Ok(ran)
+}
+
+/// Did some of the migrations run that builds before the first release had, and not all of them?
+fn is_before_first_release<D: Migrated>(ran: &[String]) -> bool {
+    let is_older = |version: &String| version.as_str() <= FIRST_RELEASE && !is_ours::<D>(version);
+    ran.iter().any(is_older) && ran.iter().all(|version| version != FIRST_RELEASE)
 }
 
 /// Warns if a newer release was here. Migrations only add (`migrations/README.md`), so this release can go on after it, and replicas
@@ -155,8 +176,11 @@ pub fn is_ours<D: Migrated>(version: &str) -> bool {
     D::SCRIPTS.iter().any(|script| script.version == version)
 }
 
-/// Brings the schema to that of this version, up or down. The caller's transaction holds all of it.
+/// Brings the schema to that of this version, which an archive has, up or down. The caller's transaction holds all of it.
 pub fn to<D: Migrated>(db: &mut D, version: &str) -> Result<(), SchemaError> {
+    if version < FIRST_RELEASE {
+        return Err(BeforeFirstRelease.into());
+    }
     while revert_next(db, version)?.is_some() {}
     while run_next(db, version)?.is_some() {}
     Ok(())
@@ -171,6 +195,9 @@ pub fn forward<D: Migrated>(db: &mut D) -> Result<Vec<String>, SchemaError> {
 /// to change tables.
 pub fn run_next<D: Migrated>(db: &mut D, version: &str) -> Result<Option<String>, SchemaError> {
     let ran = ran(db)?;
+    if is_before_first_release::<D>(&ran) {
+        return Err(BeforeFirstRelease.into());
+    }
     let is_next = |its: &str| its <= version && ran.iter().all(|ran| ran != its);
     let Some(next) = migrations::<D>()?.into_iter().find(|migration| is_next(&version_of(migration))) else {
         return Ok(None);

@@ -1,0 +1,4 @@
+DROP TABLE resource_scopes;
+DROP TABLE resources;
+DROP TABLE client_secrets;
+DROP TABLE clients;

@@ -1,2 +1,0 @@
-DROP TABLE spent_challenges;
-ALTER TABLE wallets DROP COLUMN chain;

@@ -1,1 +1,0 @@
-DROP INDEX grants_by_user;

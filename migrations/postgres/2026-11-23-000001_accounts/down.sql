@@ -1,3 +1,0 @@
-DROP TABLE emails;
-DROP TABLE consents;
-DROP TABLE login_sessions;

@@ -1,0 +1,3 @@
+DROP TABLE tokens;
+DROP TABLE grants;
+DROP FUNCTION tell_of_users();

@@ -1,0 +1,12 @@
+DROP TRIGGER consents_of_deleted_clients ON clients;
+DROP TRIGGER consents_of_deleted_users ON users;
+DROP TABLE spent_proofs;
+DROP TABLE spent_challenges;
+DROP TABLE device_requests;
+DROP TABLE pushed_requests;
+DROP TABLE signed_consents;
+DROP TABLE consents;
+DROP TABLE login_sessions;
+DROP FUNCTION forget_consents_of_clients();
+DROP FUNCTION forget_consents_of_users();
+DROP FUNCTION forget_revoked_consents();

@@ -1,2 +1,0 @@
-DROP INDEX grants_ended;
-DROP INDEX tokens_ended;

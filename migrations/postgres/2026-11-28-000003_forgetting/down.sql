@@ -1,6 +1,0 @@
-DROP INDEX clients_described;
-DROP INDEX grants_ended_by_user;
-DROP TRIGGER grants_forgotten ON grants;
-DROP FUNCTION tell_of_users();
-DROP INDEX users_untold;
-ALTER TABLE users DROP COLUMN untold_since;

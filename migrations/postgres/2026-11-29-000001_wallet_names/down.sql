@@ -1,1 +1,0 @@
-ALTER TABLE wallets DROP COLUMN name;

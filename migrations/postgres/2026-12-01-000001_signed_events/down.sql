@@ -1,2 +1,0 @@
-ALTER TABLE events DROP COLUMN signed;
-ALTER TABLE fresh_events DROP COLUMN signed;

@@ -1,3 +1,0 @@
-DROP TABLE replicas;
-DROP TABLE day_counts;
-DROP TABLE proposals;

@@ -1,2 +1,0 @@
-DROP TABLE unfinished;
-DROP TABLE epochs;

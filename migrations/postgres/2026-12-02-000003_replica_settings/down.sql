@@ -1,3 +1,0 @@
-ALTER TABLE replicas
-  DROP COLUMN untrusted_proxy,
-  DROP COLUMN settings;

@@ -1,3 +1,0 @@
-DROP INDEX admin_requests_oldest;
-ALTER TABLE admin_requests DROP COLUMN made_at;
-ALTER TABLE admin_requests DROP COLUMN waits_since;

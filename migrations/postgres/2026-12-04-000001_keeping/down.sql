@@ -1,0 +1,5 @@
+DROP TABLE fillings;
+DROP TABLE unfinished;
+DROP TABLE epochs;
+DROP TABLE leases;
+DROP TABLE replicas;

@@ -1,1 +1,0 @@
-ALTER TABLE resources DROP COLUMN name;

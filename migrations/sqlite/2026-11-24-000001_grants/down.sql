@@ -1,0 +1,4 @@
+DROP VIEW living_tokens;
+DROP TABLE access_tokens;
+DROP TABLE tokens;
+DROP TABLE grants;

@@ -1,2 +1,0 @@
-DROP TABLE device_requests;
-DROP TABLE pushed_requests;

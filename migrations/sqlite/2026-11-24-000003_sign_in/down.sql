@@ -1,0 +1,9 @@
+DROP TRIGGER consents_of_deleted_clients;
+DROP TRIGGER consents_of_deleted_users;
+DROP TABLE spent_proofs;
+DROP TABLE spent_challenges;
+DROP TABLE device_requests;
+DROP TABLE pushed_requests;
+DROP TABLE signed_consents;
+DROP TABLE consents;
+DROP TABLE login_sessions;

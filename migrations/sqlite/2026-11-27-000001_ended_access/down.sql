@@ -1,1 +1,0 @@
-DROP INDEX tokens_ended;

@@ -1,1 +1,0 @@
-DROP INDEX emails_confirmed;

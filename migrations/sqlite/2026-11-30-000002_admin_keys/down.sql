@@ -1,2 +1,0 @@
-DROP TABLE admin_requests;
-DROP TABLE admin_keys;

@@ -1,2 +1,0 @@
-DROP TABLE delayed_events;
-DROP TABLE event_pushes;

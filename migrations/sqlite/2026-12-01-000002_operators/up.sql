@@ -1,0 +1,64 @@
+-- What operators use: keys of the admin interface, files that declare, and changes that need two of them.
+
+-- The keys of the admin interface, as hashes. A revoked one stays, so that its name is not given to another.
+CREATE TABLE admin_keys (
+  id BLOB NOT NULL PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  scopes TEXT NOT NULL,
+  hash BLOB NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT,
+  revoked_at BIGINT,
+  last_used_at BIGINT
+) WITHOUT ROWID;
+
+-- Requests that must not be carried out twice, for a day: digests of their names and of what they ask. `made_at`: when a request created what
+-- it asks for. Until then it waits.
+CREATE TABLE admin_requests (
+  key_id BLOB NOT NULL REFERENCES admin_keys (id),
+  name BLOB NOT NULL,
+  asked BLOB NOT NULL,
+  begun_at BIGINT NOT NULL,
+  waits_since BIGINT,
+  made_at BIGINT,
+  PRIMARY KEY (key_id, name)
+) WITHOUT ROWID;
+CREATE INDEX admin_requests_by_begun_at ON admin_requests (key_id, begun_at);
+-- Upkeep forgets the oldest, whichever key began them.
+CREATE INDEX admin_requests_oldest ON admin_requests (begun_at);
+
+-- What a file once declared (docs/declared.md). Only that is ever pruned. `created_at` is that of the thing: another thing that got the same name
+-- later is not the one that was declared.
+CREATE TABLE declarations (
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  source TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (kind, key)
+) WITHOUT ROWID;
+
+-- Changes that one operator signed, and that wait for a second one. The change is read from the text. All wallets that the
+-- first operator had then are lines of `wallets`. `taken_at`: when the second operator signed. What is not carried out soon after waits again.
+CREATE TABLE proposals (
+  id BLOB NOT NULL PRIMARY KEY,
+  user_id BLOB NOT NULL,
+  wallets TEXT NOT NULL,
+  family TEXT NOT NULL,
+  chain TEXT NOT NULL,
+  address TEXT NOT NULL,
+  text TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  second_user_id BLOB,
+  second_family TEXT,
+  second_chain TEXT,
+  second_address TEXT,
+  second_text TEXT,
+  second_signature TEXT,
+  proposed_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  state TEXT NOT NULL,
+  taken_at BIGINT
+) WITHOUT ROWID;
+CREATE INDEX proposals_by_expires_at ON proposals (expires_at);
+CREATE INDEX proposals_by_user ON proposals (user_id);
+CREATE INDEX proposals_by_second_user ON proposals (second_user_id) WHERE second_user_id IS NOT NULL;

@@ -1,2 +1,0 @@
-ALTER TABLE replicas DROP COLUMN untrusted_proxy;
-ALTER TABLE replicas DROP COLUMN settings;

@@ -1,1 +1,0 @@
-ALTER TABLE proposals DROP COLUMN taken_at;

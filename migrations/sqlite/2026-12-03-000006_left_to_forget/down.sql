@@ -1,1 +1,0 @@
-DROP TABLE left_to_forget;
