@@ -1,7 +1,7 @@
 //! What becomes of what was handed out when a backup is restored (D-26). The rows are the contract's business
 //! (`conformance/src/storage/epochs.rs`); here is what no table knows.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use countersign_tests::{Browser, Database, Parameters, Request, Wallet, on_both};
 use serde_json::json;
@@ -58,11 +58,7 @@ on_both! {
     fn a_server_under_which_a_backup_is_restored_stops(database) {
         let mut server = database.start();
         restore(database);
-        let start = Instant::now();
-        while !server.has_ended() {
-            assert!(start.elapsed() < Duration::from_secs(20), "the server goes on");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        assert!(server.ends_within(Duration::from_secs(20)), "the server goes on");
         let log = String::from_utf8_lossy(&server.log()).into_owned();
         assert!(log.contains("a backup was restored into the database"), "{log}");
     }

@@ -4,14 +4,14 @@
 
 use std::hint::spin_loop;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use countersign_test_postgres::Cluster;
-use countersign_tests::server::{OPERATOR_SECRET, signal};
+use countersign_tests::server::{OPERATOR_SECRET, ended_within, signal};
 use countersign_tests::{Database, on_both};
 
 /// How many commands run at the same time.
@@ -114,17 +114,6 @@ fn f_29_short_commands_end_without_a_crash_or_a_warning() {
     let wrong = wrong.into_inner();
     println!("{} commands ended, {wrong} of them wrongly", runs());
     assert_eq!(wrong, 0);
-}
-
-/// How a program ended, if it did within this time.
-fn ended_within(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
-    let deadline = Instant::now() + patience;
-    loop {
-        match child.try_wait().unwrap() {
-            None if Instant::now() < deadline => thread::sleep(Duration::from_millis(20)),
-            ended => return ended,
-        }
-    }
 }
 
 #[test]

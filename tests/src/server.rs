@@ -216,7 +216,12 @@ impl Server {
 
     /// Has the process exited by itself?
     pub fn has_ended(&mut self) -> bool {
-        self.process.as_mut().is_none_or(|process| process.try_wait().unwrap().is_some())
+        self.ends_within(Duration::ZERO)
+    }
+
+    /// Does the process exit by itself within this time?
+    pub fn ends_within(&mut self, patience: Duration) -> bool {
+        self.process.as_mut().is_none_or(|process| ended_within(process, patience).is_some())
     }
 
     /// Runs `kill -9`: nothing is finished or flushed.
@@ -278,6 +283,17 @@ impl Drop for Server {
         let places: Vec<String> =
             found.iter().map(|(kind, place)| format!("{kind}: …{}…", around(&log, *place))).collect();
         assert!(found.is_empty(), "A-010: the log contains secrets:\n{}", places.join("\n"));
+    }
+}
+
+/// How a process ended, if it did within this time.
+pub fn ended_within(process: &mut Child, patience: Duration) -> Option<ExitStatus> {
+    let deadline = Instant::now() + patience;
+    loop {
+        match process.try_wait().unwrap() {
+            None if Instant::now() < deadline => thread::sleep(Duration::from_millis(20)),
+            ended => return ended,
+        }
     }
 }
 
