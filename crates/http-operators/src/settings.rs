@@ -6,12 +6,15 @@ use std::sync::Arc;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_ports::KeyRing;
+use time::Duration;
 
 /// What the desk's pages need besides what the server has.
 #[derive(Clone)]
 pub struct DeskSettings {
     /// The signing keys.
     pub keys: Arc<dyn KeyRing>,
+    /// How old an active key gets; `None` if keys are only replaced by hand.
+    pub key_rotation: Option<Duration>,
     /// What is doubtful about the settings, in sentences for operators.
     pub warnings: Vec<String>,
     /// The applications whose registration and settings are known.

@@ -57,8 +57,8 @@ CREATE TABLE tokens (
   bound_key BYTEA
 );
 CREATE INDEX tokens_by_forget_after ON tokens (forget_after);
--- Access tokens that ended before their time: few, and in few pages. With `grants_ended` it tells a server that remembers what a token
--- means that it lives on, without reading the token (docs/adr/0028-access-tokens-are-remembered.md).
+-- Access tokens that ended before their time: few, and in few pages. With `grants_ended` a server that remembers what a token
+-- means knows that it lives on, without reading the token (docs/adr/0028-access-tokens-are-remembered.md).
 CREATE INDEX tokens_ended ON tokens (id) WHERE access_revoked_at IS NOT NULL;
 ALTER TABLE tokens SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05);
 

@@ -249,7 +249,7 @@ on_both! {
             (&["list", "--type", "sign-in"], "sign-in"),
             (&["list", "--type", ""], "--type"),
             (&["list", "--since", "yesterday"], "it takes 2026-11-23T12:00:00Z"),
-            (&["list", "--until", "5w"], "it takes 2026-11-23T12:00:00Z"),
+            (&["list", "--until", "5y"], "it takes 2026-11-23T12:00:00Z"),
             (&["list", "--client", "Photo Album"], "it is not a client's id"),
             (&["list", "--limit", "0"], "--limit"),
             (&["list", "--limit", "-1"], "unexpected argument"),

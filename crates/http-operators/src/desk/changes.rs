@@ -73,6 +73,8 @@ struct SignPage<'a> {
     key: String,
     words: String,
     now: Vec<FactView>,
+    /// Does it take something away? Then what confirms it is red, here alone.
+    takes: bool,
     needs_second: bool,
     is_second: bool,
     signer: WalletView,
@@ -271,6 +273,7 @@ fn sign_page(
         key: key_of(shown.change.name()),
         words: shown.change.statement(),
         now: shown.now.iter().map(FactView::of).collect(),
+        takes: shown.change.name().row().takes != Takes::Nothing,
         needs_second: shown.needs_second,
         is_second,
         signer: WalletView::of(wallets, &shown.signer),

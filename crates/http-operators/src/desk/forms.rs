@@ -1,7 +1,7 @@
 //! The forms that begin a change: one for each act, with what [`super::asking`] says of its fields. The same form is on
 //! the page of its subject, and again where a change was refused, with what was typed.
 
-use countersign_domain::act::{ActName, Second, Takes};
+use countersign_domain::act::{ActName, Second};
 use countersign_domain::desk::operators::DeskPolicy;
 use countersign_domain::group::GroupName;
 use serde::Serialize;
@@ -21,7 +21,6 @@ pub(super) struct Form {
     key: String,
     /// What it is about, where a page has several of a kind.
     about: Option<String>,
-    dangerous: bool,
     /// Must a second operator sign it too?
     second: bool,
     /// The same if it is about an operator.
@@ -71,7 +70,6 @@ impl Forms<'_> {
             change: name.word(),
             key: key_of(name),
             about: None,
-            dangerous: name.row().takes != Takes::Nothing,
             second: self.surely_needs_second(name, sent),
             second_of_operator: self.policy.is_some_and(|policy| name.may_need_second(policy))
                 && name.row().second == Second::AboutOperator,

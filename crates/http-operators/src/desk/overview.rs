@@ -84,7 +84,7 @@ pub(super) async fn show(visit: Visit) -> Result<HttpResponse, ApiError> {
         sessions: Limited::of(overview.sessions),
         sign_ins_today: today.unwrap_or_default(),
         replicas: overview.replicas.iter().map(ReplicaRow::of).collect(),
-        keys: overview.keys.iter().filter(|key| key.state != KeyState::Withdrawn).map(KeyRow::of).collect(),
+        keys: keys(&overview.keys, visit.settings.key_rotation),
         charts: vec![
             sign_ins(&overview.sign_ins),
             Chart::bars("refusals", counted(metrics.refusals())),
@@ -143,14 +143,24 @@ impl ReplicaRow {
     }
 }
 
-impl KeyRow {
-    fn of(key: &ListedKey) -> Self {
+/// The keys that are good, each with what happens to it next. An active one is replaced by the next one of its algorithm, which is announced before.
+fn keys(keys: &[ListedKey], rotation: Option<time::Duration>) -> Vec<KeyRow> {
+    let good = keys.iter().filter(|key| key.state != KeyState::Withdrawn);
+    let row = |key: &ListedKey| {
         let next = match (key.state, key.forget_after) {
             (KeyState::Announced, _) => Some(("signs", key.active_from)),
             (KeyState::Retired, Some(after)) => Some(("forgotten", after)),
-            (KeyState::Active | KeyState::Retired | KeyState::Withdrawn, _) => None,
+            (KeyState::Active, _) => {
+                let announced = |other: &&ListedKey| {
+                    other.state == KeyState::Announced && other.algorithm == key.algorithm
+                };
+                let from = keys.iter().find(announced).map(|announced| announced.active_from);
+                from.or_else(|| Some(key.active_from.saturating_add(rotation?))).map(|at| ("replaced", at))
+            }
+            (KeyState::Retired | KeyState::Withdrawn, _) => None,
         };
         let next = next.map(|(key, at)| NextChange { key, at: Moment::at(at) });
-        Self { algorithm: key.algorithm.clone(), state: key.state.name(), next }
-    }
+        KeyRow { algorithm: key.algorithm.clone(), state: key.state.name(), next }
+    };
+    good.map(row).collect()
 }

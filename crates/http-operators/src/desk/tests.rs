@@ -100,8 +100,12 @@ fn wallet(name: &str) -> WalletAccount {
 
 pub(crate) fn routes(place: DeskPlace) -> DeskRoutes {
     let warnings = vec!["the setting <b> is doubtful".to_owned()];
-    let settings =
-        DeskSettings { keys: Arc::new(FixedKeys), warnings, applications: Arc::new(OneApplication) };
+    let settings = DeskSettings {
+        keys: Arc::new(FixedKeys),
+        key_rotation: None,
+        warnings,
+        applications: Arc::new(OneApplication),
+    };
     desk_routes(settings, place)
 }
 

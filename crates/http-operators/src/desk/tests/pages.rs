@@ -312,8 +312,12 @@ async fn the_reference_on_an_error_page_leads_to_what_happened_and_why_not_now()
     assert_eq!((found.status, found.location), (302, Some(path.clone())));
     let page = ada.get(&path).await;
     judge(&path, &page);
-    for said in [name.as_str(), "toy-eve", "none of the groups that can sign in: <bdi>staff</bdi>", "POST /oauth/login"]
-    {
+    for said in [
+        name.as_str(),
+        "toy-eve",
+        "none of the groups that can sign in: <bdi>staff</bdi>",
+        "POST /oauth/login",
+    ] {
         assert!(page.body.contains(said), "{said}: {}", page.body);
     }
     for list in [
@@ -336,7 +340,10 @@ async fn the_reference_on_an_error_page_leads_to_what_happened_and_why_not_now()
     let wallet_page = format!("/admin/wallets/toy:1:toy-eve?client={}", segment(&name));
     let client_page = format!("/admin/clients/{id}?who=toy-eve");
     for asked in [&wallet_page, &client_page] {
-        assert!(ada.page(asked).await.contains("none of the groups that can sign in: <bdi>staff</bdi>"), "{asked}");
+        assert!(
+            ada.page(asked).await.contains("none of the groups that can sign in: <bdi>staff</bdi>"),
+            "{asked}"
+        );
     }
     add_members(management, &staff, vec![Subject::Wallet(wallet("eve"))]).await.unwrap();
     for asked in [&wallet_page, &client_page, &path] {
