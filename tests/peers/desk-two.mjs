@@ -76,6 +76,23 @@ await check("whoever proposed it takes it back, and the other cannot sign it any
   await look(two.page, "proposal-gone");
 });
 
+await check("another operator refuses it with a reason, which the first one reads", async () => {
+  const { path } = await propose(one);
+  await two.page.goto(new URL(path, BASE).href);
+  const form = two.page.locator('details:has(input[name="change"][value="proposal-refuse"])');
+  await form.locator("summary").click();
+  await form.locator('input[name="reason"]').fill("It's still in use");
+  await look(two.page, "refuse");
+  await form.locator('button[type="submit"]').click();
+  await two.page.locator("#text").waitFor(SLOW);
+  await choose(two.page, two.wallet);
+  await two.page.locator('[data-done="proposal_refuse"]').waitFor(SLOW);
+  await one.page.goto(new URL(path, BASE).href);
+  assert.match(await one.page.locator("main").innerText(), /It's still in use/);
+  assert.equal(await one.page.locator("#sign-form, form:has(input[name=change])").count(), 0);
+  await look(one.page, "refused");
+});
+
 await check("the overview says what waits for a second operator", async () => {
   const { path } = await propose(one);
   await two.page.goto(DESK);

@@ -156,8 +156,8 @@ pub enum Effect {
     AdminKeyCreated(Box<CreatedAdminKey>),
     /// An admin key was revoked.
     AdminKeyRevoked(Box<AdminKey>),
-    /// A proposal was taken back.
-    ProposalWithdrawn,
+    /// A proposal was taken back or refused.
+    ProposalEnded,
 }
 
 impl Effect {
@@ -185,7 +185,7 @@ impl Effect {
             | Self::Keys(_)
             | Self::AdminKeyCreated(_)
             | Self::AdminKeyRevoked(_)
-            | Self::ProposalWithdrawn => false,
+            | Self::ProposalEnded => false,
         }
     }
 
@@ -311,21 +311,34 @@ pub async fn operate(operating: Operating<'_>, act: Act) -> Result<Effect, ActRe
             revoked.map(|revoked| Effect::AdminKeyRevoked(Box::new(revoked)))
         }
         Act::WithdrawProposal { proposal } => {
-            let event = management.event(management.clock.now(), EventKind::ChangeWithdrawn, |event| {
-                event.details = withdrawn_by(proposal, "operator");
-            });
-            let command = EndProposal {
-                id: proposal,
-                now: management.clock.now(),
-                from: ProposalState::Waiting,
-                to: ProposalState::Withdrawn,
-                signed: None,
-                event,
-            };
-            let is_ended = management.storage.end_proposal(command).await?;
-            is_ended.then_some(Effect::ProposalWithdrawn).ok_or(ActRefused::NoSuchProposal)
+            end_proposal(management, proposal, ProposalState::Withdrawn, "operator").await
+        }
+        Act::RefuseProposal { proposal, reason: _ } => {
+            end_proposal(management, proposal, ProposalState::Refused, "refused").await
         }
     }
+}
+
+/// Ends a proposal that waits. Why another operator refused it is in the text that they signed.
+async fn end_proposal(
+    management: Management<'_>,
+    proposal: GrantId,
+    to: ProposalState,
+    why: &str,
+) -> Result<Effect, ActRefused> {
+    let event = management.event(management.clock.now(), EventKind::ChangeWithdrawn, |event| {
+        event.details = withdrawn_by(proposal, why);
+    });
+    let command = EndProposal {
+        id: proposal,
+        now: management.clock.now(),
+        from: ProposalState::Waiting,
+        to,
+        signed: None,
+        event,
+    };
+    let is_ended = management.storage.end_proposal(command).await?;
+    is_ended.then_some(Effect::ProposalEnded).ok_or(ActRefused::NoSuchProposal)
 }
 
 /// What the event of a proposal that ended says.

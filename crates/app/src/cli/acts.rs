@@ -93,7 +93,7 @@ fn an_operation_that_changes_something_is_an_act() {
         let is_for_one_front = row.verb.is_none() && row.operation.is_none();
         assert_eq!(
             is_for_one_front,
-            *name == ActName::WithdrawProposal,
+            matches!(name, ActName::WithdrawProposal | ActName::RefuseProposal),
             "{name}: only the desk has proposals"
         );
     }

@@ -209,6 +209,13 @@ pub enum Act {
         /// Which one.
         proposal: GrantId,
     },
+    /// Ends a proposal of another operator, who reads why.
+    RefuseProposal {
+        /// Which one.
+        proposal: GrantId,
+        /// Why.
+        reason: Option<String>,
+    },
 }
 
 /// What becomes of access for when a person is away (`offline_access`) if they are signed out everywhere.
@@ -377,6 +384,7 @@ impl Act {
             Self::CreateAdminKey { .. } => ActName::CreateAdminKey,
             Self::RevokeAdminKey { .. } => ActName::RevokeAdminKey,
             Self::WithdrawProposal { .. } => ActName::WithdrawProposal,
+            Self::RefuseProposal { .. } => ActName::RefuseProposal,
         }
     }
 
@@ -408,7 +416,9 @@ impl Act {
             Self::RotateKeys { .. } => Topic::Keys(None),
             Self::WithdrawKey { kid } => Topic::Keys(Some(kid.as_str())),
             Self::CreateAdminKey { name, .. } | Self::RevokeAdminKey { name } => Topic::AdminKey(name),
-            Self::WithdrawProposal { proposal } => Topic::Proposal(*proposal),
+            Self::WithdrawProposal { proposal } | Self::RefuseProposal { proposal, .. } => {
+                Topic::Proposal(*proposal)
+            }
         }
     }
 

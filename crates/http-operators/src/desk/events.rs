@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use countersign_domain::event::{Event, EventKind, EventPerson};
-use countersign_domain::id::{ClientId, EventId};
+use countersign_domain::id::{ClientId, EventId, GrantId};
 use countersign_domain::wallet::AccountKind;
 use countersign_http_actix::error::ApiError;
 use countersign_http_actix::page::moment::Moment;
@@ -76,9 +76,12 @@ struct Detail {
     value: String,
 }
 
+/// Among how many proposals that ended one is looked for.
+const MOST_ENDED: u32 = 500;
+
 /// A signature, and the text that it signs.
 #[derive(Serialize)]
-struct SignatureView {
+pub(super) struct SignatureView {
     by: String,
     text: String,
     signature: String,
@@ -202,6 +205,23 @@ async fn filter_of(visit: &Visit, query: &Query) -> Result<Result<EventFilter, S
         }
     }
     Ok(Ok(filter))
+}
+
+/// What the operator signed who refused this proposal; `None` if the event is gone.
+pub(super) async fn refusal_of(
+    visit: &Visit,
+    proposal: GrantId,
+    since: OffsetDateTime,
+) -> Result<Option<SignatureView>, ApiError> {
+    let kinds = vec![EventKind::ChangeWithdrawn];
+    let filter = EventFilter { since: Some(since), kinds, ..EventFilter::default() };
+    // A proposal waits for a day, so its end is among the first that follow.
+    let page = EventPage { order: EventOrder::OldestFirst, after: None, limit: MOST_ENDED };
+    let listed = list_events(visit.management(), &filter, page).await.map_err(unavailable)?;
+    let id = proposal.to_string();
+    let event = listed.events.into_iter().find(|event| event.details.as_str().contains(&id));
+    let signed = event.and_then(|event| signatures(event.signed?.as_str()));
+    Ok(signed.and_then(|signed| signed.into_iter().next()))
 }
 
 /// The signatures of an event; `None` if they cannot be read.

@@ -22,6 +22,7 @@ use serde::Serialize;
 use super::admit::Visit;
 use super::asking::are_ticks;
 use super::changes::{self, Refusal, again_at};
+use super::events::{SignatureView, refusal_of};
 use super::forms::{Form, key_of};
 use super::query::{Pager, Query, wrong_row};
 use super::sent::{Sent, Unfit};
@@ -53,19 +54,13 @@ struct ProposalPage {
     row: ProposalRow,
     text: String,
     signature: String,
-    second: Option<Second>,
+    /// What another operator signed: the second signature, or that they refuse.
+    second: Option<SignatureView>,
     may_sign: bool,
     is_same_person: bool,
     is_person_unknown: bool,
-    /// Takes it back.
+    /// Takes it back, or refuses it.
     form: Option<Form>,
-}
-
-#[derive(Serialize)]
-struct Second {
-    by: String,
-    text: String,
-    signature: String,
 }
 
 pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
@@ -89,11 +84,19 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
     let ChangeSignature { text, signature, .. } = read.proposal.first.clone();
     let is_same_person = read.may_sign == MaySign::SamePerson;
     let known = Sent::default().with(ActField::Proposal, [id]);
-    let second = read.proposal.second.as_ref().map(|(_, signed)| Second {
-        by: signed.account.caip10(),
-        text: signed.text.clone(),
-        signature: signed.signature.clone(),
-    });
+    let second = match (read.state, &read.proposal.second) {
+        (ProposalState::Refused, _) => refusal_of(&visit, id, read.proposal.proposed_at).await?,
+        (_, second) => second.as_ref().map(|(_, signed)| SignatureView {
+            by: signed.account.caip10(),
+            text: signed.text.clone(),
+            signature: signed.signature.clone(),
+        }),
+    };
+    let change = match (is_same_person, read.state) {
+        (true, _) => Some(ActName::WithdrawProposal),
+        (false, ProposalState::Waiting) if read.may_sign != MaySign::Over => Some(ActName::RefuseProposal),
+        (false, _) => None,
+    };
     let page = ProposalPage {
         row: ProposalRow::of(&visit, &read),
         text,
@@ -102,7 +105,7 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
         may_sign: read.may_sign == MaySign::Yes,
         is_same_person,
         is_person_unknown: read.may_sign == MaySign::PersonUnknown,
-        form: is_same_person.then(|| visit.make_form(ActName::WithdrawProposal, &known)),
+        form: change.map(|change| visit.make_form(change, &known)),
     };
     let subject = id.to_string();
     let about = About { subject: Some(&subject), ..About::default() };
@@ -148,7 +151,8 @@ impl ProposalRow {
             | ProposalState::Taken
             | ProposalState::Done
             | ProposalState::Failed
-            | ProposalState::Withdrawn) => state.name(),
+            | ProposalState::Withdrawn
+            | ProposalState::Refused) => state.name(),
         };
         Self {
             id: proposal.id.to_string(),

@@ -375,9 +375,11 @@ async fn end(
                 event.details = withdrawn_by(id, "not_possible");
             })
         }
-        ProposalState::Waiting | ProposalState::Taken | ProposalState::Done | ProposalState::Withdrawn => {
-            None
-        }
+        ProposalState::Waiting
+        | ProposalState::Taken
+        | ProposalState::Done
+        | ProposalState::Withdrawn
+        | ProposalState::Refused => None,
     };
     let command = EndProposal { id, now, from: ProposalState::Taken, to, signed: Some(signature), event };
     if let Err(error) = desk.context.storage.end_proposal(command).await {

@@ -79,6 +79,9 @@ pub enum ProposalGone {
     /// It was taken back, or was no longer possible.
     #[error("the proposal was taken back")]
     Withdrawn,
+    /// Another operator refused it.
+    #[error("the proposal was refused")]
+    Refused,
     /// The first signer is no longer an operator.
     #[error("the first operator is no longer an operator")]
     FirstIsNoOperator,
@@ -91,6 +94,7 @@ impl ProposalGone {
             ProposalState::Waiting => Self::Expired,
             ProposalState::Taken | ProposalState::Done => Self::Taken,
             ProposalState::Failed | ProposalState::Withdrawn => Self::Withdrawn,
+            ProposalState::Refused => Self::Refused,
         }
     }
 }

@@ -8,7 +8,7 @@ use countersign_domain::client::{Client, ClientAuthentication, ClientOrigin};
 use countersign_domain::client_change::FieldChange;
 use countersign_domain::desk::pending::{Fact, FactName, mark_of};
 use countersign_domain::group::{GroupName, Through};
-use countersign_domain::id::{ClientId, UserId};
+use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::registration::{JudgedMetadata, RequestedMetadata, Rules};
 use countersign_domain::resource::{MAX_RESOURCE_SCOPES, Resource};
 use countersign_domain::subject::Subject;
@@ -263,17 +263,29 @@ async fn read(desk: Desk<'_>, user: UserId, change: &mut Act) -> Result<Known, S
             let refused = key.revoked_at.is_some().then_some(ActRefused::AdminKeyRevoked);
             Ok(Known::of(facts).refused(refused))
         }
-        Act::WithdrawProposal { proposal } => {
-            let found = desk.context.storage.find_proposal(*proposal).await?;
-            let Some(found) = found.filter(|found| found.user == user) else {
-                return Ok(Known::missing(ActRefused::NoSuchProposal));
-            };
-            let now = desk.context.clock.now();
-            let facts = vec![Fact::new(FactName::Proposal, found.state_at(now).name())];
-            let refused = !waits(desk.context, &found, now);
-            Ok(Known::of(facts).refused(refused.then_some(ActRefused::NoSuchProposal)))
+        Act::WithdrawProposal { proposal } => proposal_to_end(desk, *proposal, |first| first == user).await,
+        Act::RefuseProposal { proposal, reason } => {
+            let judged = reason.as_deref().map(Block::judge_reason).transpose();
+            let known = proposal_to_end(desk, *proposal, |first| first != user).await?;
+            Ok(Known { refused: known.refused.or(judged.err().map(ActRefused::Reason)), ..known })
         }
     }
+}
+
+/// A proposal that waits, and that this operator may end because of who made it.
+async fn proposal_to_end(
+    desk: Desk<'_>,
+    id: GrantId,
+    may_end: impl Fn(UserId) -> bool,
+) -> Result<Known, StoreError> {
+    let found = desk.context.storage.find_proposal(id).await?;
+    let Some(found) = found.filter(|found| may_end(found.user)) else {
+        return Ok(Known::missing(ActRefused::NoSuchProposal));
+    };
+    let now = desk.context.clock.now();
+    let facts = vec![Fact::new(FactName::Proposal, found.state_at(now).name())];
+    let is_over = !waits(desk.context, &found, now);
+    Ok(Known::of(facts).refused(is_over.then_some(ActRefused::NoSuchProposal)))
 }
 
 /// Words of facts that are so or not.

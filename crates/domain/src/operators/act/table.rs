@@ -397,6 +397,13 @@ acts! {
         events: [ChangeWithdrawn], second: Never, takes: Nothing,
         log: "proposal withdrawn",
     }
+    /// Ends a proposal of another operator. Only the desk has proposals.
+    RefuseProposal = "proposal-refuse" {
+        verb: None,
+        fields: [Proposal, Reason],
+        events: [ChangeWithdrawn], second: Never, takes: Nothing,
+        log: "proposal refused",
+    }
 }
 
 impl ActName {

@@ -123,6 +123,10 @@ fn one_of_each() -> Vec<Act> {
         },
         Act::RevokeAdminKey { name: key("CI") },
         Act::WithdrawProposal { proposal: GrantId::from_uuid(Uuid::from_u128(3)) },
+        Act::RefuseProposal {
+            proposal: GrantId::from_uuid(Uuid::from_u128(3)),
+            reason: Some("too many rights".to_owned()),
+        },
     ]
 }
 

@@ -60,6 +60,7 @@ impl Act {
             }
             Self::RevokeAdminKey { name } => writer.key_name(name),
             Self::WithdrawProposal { proposal } => writer.proposal(*proposal),
+            Self::RefuseProposal { proposal, reason } => writer.proposal(*proposal).reason(reason.as_deref()),
         };
         written.done()
     }
@@ -188,6 +189,10 @@ impl Act {
             }
             Self::RevokeAdminKey { name } => format!("Revoke the admin key {name}."),
             Self::WithdrawProposal { proposal } => format!("Take back the proposal {proposal}."),
+            Self::RefuseProposal { proposal, reason } => {
+                let reason = reason.as_deref().map(|reason| format!(" Reason: {}.", quoted(reason)));
+                format!("Refuse the proposal {proposal}.{}", reason.unwrap_or_default())
+            }
         }
     }
 }
@@ -275,6 +280,10 @@ fn read(mut reader: Reader<'_>) -> Result<Act, ActUnreadable> {
         ActName::WithdrawProposal => {
             Act::WithdrawProposal { proposal: fields.parse("proposal", GrantId::parse)? }
         }
+        ActName::RefuseProposal => Act::RefuseProposal {
+            proposal: fields.parse("proposal", GrantId::parse)?,
+            reason: fields.maybe("reason"),
+        },
     };
     reader.done()?;
     Ok(act)

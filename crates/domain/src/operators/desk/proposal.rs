@@ -49,11 +49,14 @@ pub enum ProposalState {
     Failed,
     /// The first operator took it back.
     Withdrawn,
+    /// Another operator refused it.
+    Refused,
 }
 
 impl ProposalState {
     /// All states.
-    pub const ALL: [Self; 5] = [Self::Waiting, Self::Taken, Self::Done, Self::Failed, Self::Withdrawn];
+    pub const ALL: [Self; 6] =
+        [Self::Waiting, Self::Taken, Self::Done, Self::Failed, Self::Withdrawn, Self::Refused];
 
     /// The word in storage and on the wire.
     pub const fn name(self) -> &'static str {
@@ -63,6 +66,7 @@ impl ProposalState {
             Self::Done => "done",
             Self::Failed => "failed",
             Self::Withdrawn => "withdrawn",
+            Self::Refused => "refused",
         }
     }
 
@@ -130,7 +134,9 @@ mod tests {
 
     #[test]
     fn what_was_finished_never_waits_again() {
-        for state in [ProposalState::Done, ProposalState::Failed, ProposalState::Withdrawn] {
+        for state in
+            [ProposalState::Done, ProposalState::Failed, ProposalState::Withdrawn, ProposalState::Refused]
+        {
             let proposal = Proposal { state, ..taken() };
             assert_eq!(proposal.state_at(NOW + Duration::HOUR), state);
         }

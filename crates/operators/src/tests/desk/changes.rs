@@ -149,6 +149,12 @@ async fn possible(office: &Office, name: ActName) -> Act {
             let client = office.client().await;
             Act::WithdrawProposal { proposal: office.propose(&ada, delete(&client)).await }
         }
+        ActName::RefuseProposal => {
+            let bob = office.operator("toy-bob").await;
+            let client = office.client().await;
+            let proposal = office.propose(&bob, delete(&client)).await;
+            Act::RefuseProposal { proposal, reason: Some("not now".to_owned()) }
+        }
     }
 }
 
@@ -171,7 +177,8 @@ fn texts(signed: &str) -> Vec<String> {
 #[tokio::test]
 async fn each_change_is_signed_and_carried_out_and_its_events_carry_the_proof() {
     for &name in ActName::ALL {
-        let quorum = if name == ActName::WithdrawProposal { Quorum::Two } else { Quorum::One };
+        let is_of_two = matches!(name, ActName::WithdrawProposal | ActName::RefuseProposal);
+        let quorum = if is_of_two { Quorum::Two } else { Quorum::One };
         let office = Office::new(quorum);
         let change = possible(&office, name).await;
         assert_eq!(change.name(), name);
@@ -215,7 +222,11 @@ async fn each_change_is_signed_and_carried_out_and_its_events_carry_the_proof() 
 #[tokio::test]
 async fn each_dangerous_change_waits_for_the_second_and_its_events_carry_both_signatures() {
     let mut dangerous = 0;
-    for name in ActName::ALL.iter().copied().filter(|name| *name != ActName::WithdrawProposal) {
+    for name in ActName::ALL
+        .iter()
+        .copied()
+        .filter(|name| !matches!(name, ActName::WithdrawProposal | ActName::RefuseProposal))
+    {
         let office = Office::new(Quorum::Two);
         let change = possible(&office, name).await;
         let (ada, bob) = (office.operator("toy-ada").await, office.operator("toy-bob").await);

@@ -283,6 +283,30 @@ async fn a_proposal_ends_after_24_hours_and_when_it_is_taken_back() {
 }
 
 #[tokio::test]
+async fn another_operator_refuses_a_proposal_and_says_why() {
+    let (office, client, ada, id) = proposed().await;
+    let (bob, cal) = (office.operator("toy-bob").await, office.operator("toy-cal").await);
+    let begun = begin_countersign(office.desk(), &cal, id, None).await.unwrap();
+    let refusal = Act::RefuseProposal { proposal: id, reason: Some("it's still used".to_owned()) };
+    // The first takes it back, and cannot refuse it.
+    let refused = begin_change(office.desk(), &ada, refusal.clone(), None).await;
+    assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoSuchProposal))), "{refused:?}");
+    office.make(&bob, refusal.clone()).await.unwrap();
+    assert_eq!(state(&office, id).await, ProposalState::Refused);
+    let refused = office.finish(&cal, begun).await;
+    let gone = ProposalGone::Refused;
+    assert!(matches!(refused, Err(CompleteChangeError::ProposalGone(why)) if why == gone), "{refused:?}");
+    for (operator, change) in [(&cal, refusal), (&ada, Act::WithdrawProposal { proposal: id })] {
+        let refused = begin_change(office.desk(), operator, change, None).await;
+        assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoSuchProposal))), "{refused:?}");
+    }
+    let event = office.acts().await.pop().unwrap();
+    assert_eq!((event.kind, event.details.as_str().contains("refused")), (EventKind::ChangeWithdrawn, true));
+    assert!(event.signed.unwrap().as_str().contains("it's still used"));
+    assert!(is_there(&office, &client).await);
+}
+
+#[tokio::test]
 async fn a_proposal_that_expired_cannot_be_taken_back() {
     let (office, _, _, id) = proposed().await;
     office.world.advance(LIFETIME);
@@ -325,17 +349,26 @@ async fn of_two_who_countersign_at_once_one_carries_the_proposal_out() {
     assert_eq!(made, rounds);
 }
 
-/// Both hold a good signature at the same moment: one to carry it out, one to take it back.
+/// Both hold a good signature at the same moment: one to carry it out, one to take it back or to refuse it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_proposal_is_carried_out_or_taken_back_and_never_both() {
+async fn a_proposal_is_carried_out_or_ended_and_never_both() {
     let office = Office::new(Quorum::Two);
-    let (ada, bob) = (office.operator("toy-ada").await, office.operator("toy-bob").await);
-    for round in 0..200 {
+    let (ada, bob, cal) = (
+        office.operator("toy-ada").await,
+        office.operator("toy-bob").await,
+        office.operator("toy-cal").await,
+    );
+    for round in 0..400 {
         let client = office.client().await;
         let id = office.propose(&ada, delete(&client)).await;
         let forth = begin_countersign(office.desk(), &bob, id, None).await.unwrap();
-        let back = office.begin(&ada, Act::WithdrawProposal { proposal: id }).await;
-        let (forth, back) = tokio::join!(office.finish(&bob, forth), office.finish(&ada, back));
+        let (by, end) = if round % 2 == 0 {
+            (&ada, Act::WithdrawProposal { proposal: id })
+        } else {
+            (&cal, Act::RefuseProposal { proposal: id, reason: None })
+        };
+        let back = office.begin(by, end).await;
+        let (forth, back) = tokio::join!(office.finish(&bob, forth), office.finish(by, back));
         assert!(forth.is_ok() != back.is_ok(), "{round}: {forth:?} {back:?}");
         assert_eq!(is_there(&office, &client).await, back.is_ok(), "{round}");
     }
