@@ -19,6 +19,13 @@ impl Moment {
         Self { iso: iso8601(time), text }
     }
 
+    /// The same with seconds, where the order of what happened matters.
+    pub fn exact(time: OffsetDateTime) -> Self {
+        let utc = time.to_offset(UtcOffset::UTC);
+        let text = format!("{} {:02}:{:02}:{:02} UTC", utc.date(), utc.hour(), utc.minute(), utc.second());
+        Self { iso: iso8601(time), text }
+    }
+
     /// Reads a time as signed texts have it.
     pub fn read(text: &str) -> Option<Self> {
         OffsetDateTime::parse(text, &Rfc3339).ok().map(Self::at)
@@ -38,6 +45,7 @@ mod tests {
         let moment = Moment::at(time);
         assert_eq!(moment.text, "2026-03-09 05:05 UTC");
         assert_eq!(moment.iso, "2026-03-09T05:05:59Z");
+        assert_eq!(Moment::exact(time).text, "2026-03-09 05:05:59 UTC");
     }
 
     #[test]

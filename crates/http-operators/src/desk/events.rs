@@ -15,8 +15,8 @@ use countersign_ports::{EventFilter, EventOrder, EventPage, WalletVerifier};
 use countersign_usecases::events::event_view::EventView;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
+use time::{Duration, OffsetDateTime};
 
 use super::admit::Visit;
 use super::query::{Pager, Query, wrong_row};
@@ -34,6 +34,7 @@ struct Events<'a> {
 
 #[derive(Serialize)]
 struct Filter<'a> {
+    day: Option<&'a str>,
     since: Option<&'a str>,
     until: Option<&'a str>,
     r#type: Option<&'a str>,
@@ -101,7 +102,7 @@ struct OneSignature {
 }
 
 pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
-    let known = &["since", "until", "type", "user", "kind", "client", "request", "limit", "after"];
+    let known = &["day", "since", "until", "type", "user", "kind", "client", "request", "limit", "after"];
     let query = Query::of(&visit.request, known);
     let after = query.after().map(|after| EventId::parse(after).ok_or_else(wrong_row)).transpose()?;
     let page = EventPage { order: EventOrder::NewestFirst, after, limit: query.limit()? };
@@ -120,6 +121,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
         kept: visit.state.context.policy.events.retention.is_some(),
         events: listed.events.iter().map(|event| EventRow::of(wallets, event)).collect(),
         filter: Filter {
+            day: text("day"),
             since: text("since"),
             until: text("until"),
             r#type: text("type"),
@@ -170,6 +172,12 @@ async fn of_request(visit: &Visit, query: &Query, after: Option<EventId>) -> Res
 /// What the query asks for, or why that cannot be.
 async fn filter_of(visit: &Visit, query: &Query) -> Result<Result<EventFilter, String>, ApiError> {
     let mut filter = EventFilter::default();
+    if let Some(text) = query.text("day") {
+        match OffsetDateTime::parse(&format!("{text}T00:00:00Z"), &Rfc3339) {
+            Ok(day) => (filter.since, filter.until) = (Some(day), Some(day.saturating_add(Duration::DAY))),
+            Err(_) => return Ok(Err("day takes a day, such as 2026-11-23".to_owned())),
+        }
+    }
     for (name, time) in [("since", &mut filter.since), ("until", &mut filter.until)] {
         let Some(text) = query.text(name) else { continue };
         // A form names a day, a program a time.
@@ -257,7 +265,7 @@ impl EventRow {
         };
         Self {
             id: event.id.to_string(),
-            at: Moment::at(event.id.at_time()),
+            at: Moment::exact(event.id.at_time()),
             kind: event.kind.name(),
             actor: event.actor.to_string(),
             user: event.person.as_ref().map(ToString::to_string),

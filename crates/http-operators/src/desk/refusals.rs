@@ -208,7 +208,7 @@ impl RefusalRow {
         });
         let wallets = &*visit.state.context.wallets;
         Self {
-            at: Moment::at(refusal.at),
+            at: Moment::exact(refusal.at),
             reason: refusal.refused_for.name(),
             reference: refusal.reference.to_string(),
             path: path_of(&refusal.reference),

@@ -178,7 +178,7 @@ async fn what_is_typed_into_a_filter_or_the_search_comes_back_as_words() {
     let mut ada = Browser::of(&site, "ada").await;
     let typed = url::form_urlencoded::byte_serialize(MARKUP.as_bytes()).collect::<String>();
     judge("search", &ada.get(&format!("/admin/search?q={typed}")).await);
-    for path in ["people?group", "events?user", "events?client", "events?type", "events?since"] {
+    for path in ["people?group", "events?user", "events?client", "events?type", "events?since", "events?day"] {
         let answer = ada.get(&format!("/admin/{path}={typed}")).await;
         assert_eq!(answer.status, 400, "{path}");
         judge(path, &Answer { status: 200, ..answer });
