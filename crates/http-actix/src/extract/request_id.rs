@@ -5,9 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix_web::dev::ServiceRequest;
 use actix_web::{HttpMessage, HttpRequest};
+use time::OffsetDateTime;
 
 /// Gives each request an id that no other request has, on any replica. Guessing an id gains nothing, so it is
 /// not taken from the system's random numbers. It does not tell how many requests there were before.
+///
+/// It begins with the time in milliseconds, so that the index of events by request grows at its end: with ids in no
+/// order, each event that is sealed changes a page of its own.
 #[derive(Debug, Default)]
 pub(crate) struct RequestIds {
     halves: [RandomState; 2],
@@ -15,10 +19,11 @@ pub(crate) struct RequestIds {
 }
 
 impl RequestIds {
-    pub(crate) fn next(&self) -> String {
+    pub(crate) fn next(&self, now: OffsetDateTime) -> String {
         let number = self.given.fetch_add(1, Ordering::Relaxed);
         let [first, second] = self.halves.each_ref().map(|half| half.hash_one(number));
-        format!("{first:016x}{second:016x}")
+        let millis = now.unix_timestamp_nanos().div_euclid(1_000_000) & 0xffff_ffff_ffff;
+        format!("{millis:012x}{first:016x}{:04x}", second & 0xffff)
     }
 }
 
@@ -48,8 +53,10 @@ mod tests {
     #[test]
     fn no_two_requests_have_one_name_and_no_two_replicas_give_one() {
         let replicas = [RequestIds::default(), RequestIds::default()];
-        let names: HashSet<_> = replicas.iter().flat_map(|ids| (0..1_000).map(|_| ids.next())).collect();
+        let now = OffsetDateTime::UNIX_EPOCH + time::Duration::milliseconds(0x0123_4567_89ab);
+        let names: HashSet<_> = replicas.iter().flat_map(|ids| (0..1_000).map(|_| ids.next(now))).collect();
         assert_eq!(names.len(), 2_000);
+        assert!(names.iter().all(|name| name.starts_with("0123456789ab")));
         assert!(
             names.iter().all(|name| name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit()))
         );

@@ -90,7 +90,7 @@ pub fn request_id(request: &ServiceRequest, state: &AppState) -> String {
     };
     match given.filter(is_plain) {
         Some(id) => id.to_owned(),
-        None => state.request_ids.next(),
+        None => state.request_ids.next(state.own_clock.now()),
     }
 }
 

@@ -24,8 +24,10 @@ use super::view::{WalletView, unavailable};
 
 /// How many of them the list shows.
 const SHOWN: usize = 100;
-/// From how many letters on the beginning of a reference finds it.
-const BEGINNING: usize = 6;
+/// From how many letters on a part of a reference finds it.
+const PART: usize = 6;
+/// How many letters of a reference a list shows.
+const END: usize = 8;
 
 #[derive(Serialize)]
 struct Refusals<'a> {
@@ -51,6 +53,8 @@ pub(super) struct RefusalRow {
     at: Moment,
     reason: &'static str,
     reference: String,
+    /// Its end, by which people tell references apart: they begin with the time.
+    short: String,
     /// Its page, below `/admin`.
     path: String,
     client: Option<NamedClient>,
@@ -160,11 +164,11 @@ fn path_of(reference: &str) -> String {
     format!("/refusals/{}", segment(reference))
 }
 
-/// Is a refusal about what an operator looks for: a reference or its beginning, a client, or a wallet by its address, by CAIP-10 or
+/// Is a refusal about what an operator looks for: a reference or a part of it, a client, or a wallet by its address, by CAIP-10 or
 /// shortened?
 fn is_about(refusal: &RecentRefusal, wanted: &str) -> bool {
     let is_reference =
-        *refusal.reference == *wanted || (wanted.len() >= BEGINNING && refusal.reference.starts_with(wanted));
+        *refusal.reference == *wanted || (wanted.len() >= PART && refusal.reference.contains(wanted));
     let is_client = refusal.client.as_deref() == Some(wanted);
     let is_wallet = refusal.wallet.as_ref().is_some_and(|account| {
         account.address.eq_ignore_ascii_case(wanted)
@@ -172,6 +176,11 @@ fn is_about(refusal: &RecentRefusal, wanted: &str) -> bool {
             || account.shortened().eq_ignore_ascii_case(wanted)
     });
     is_reference || is_client || is_wallet
+}
+
+/// The end of a reference. One that came with the request has plain letters too.
+fn end_of(reference: &str) -> &str {
+    reference.get(reference.len().saturating_sub(END)..).unwrap_or(reference)
 }
 
 async fn others(visit: &Visit) -> Result<usize, ApiError> {
@@ -211,6 +220,7 @@ impl RefusalRow {
             at: Moment::exact(refusal.at),
             reason: refusal.refused_for.name(),
             reference: refusal.reference.to_string(),
+            short: end_of(&refusal.reference).to_owned(),
             path: path_of(&refusal.reference),
             client,
             wallet: refusal.wallet.as_ref().map(|account| WalletView::of(wallets, account)),

@@ -178,7 +178,8 @@ async fn what_is_typed_into_a_filter_or_the_search_comes_back_as_words() {
     let mut ada = Browser::of(&site, "ada").await;
     let typed = url::form_urlencoded::byte_serialize(MARKUP.as_bytes()).collect::<String>();
     judge("search", &ada.get(&format!("/admin/search?q={typed}")).await);
-    for path in ["people?group", "events?user", "events?client", "events?type", "events?since", "events?day"] {
+    for path in ["people?group", "events?user", "events?client", "events?type", "events?since", "events?day"]
+    {
         let answer = ada.get(&format!("/admin/{path}={typed}")).await;
         assert_eq!(answer.status, 400, "{path}");
         judge(path, &Answer { status: 200, ..answer });
@@ -323,7 +324,7 @@ async fn the_reference_on_an_error_page_leads_to_what_happened_and_why_not_now()
     for list in [
         "/admin/refusals".to_owned(),
         "/admin/refusals?reason=not_admitted".to_owned(),
-        format!("/admin/refusals?q={}", &reference[..8]),
+        format!("/admin/refusals?q={}", &reference[reference.len() - 8..]),
         format!("/admin/refusals?q={id}"),
         "/admin/refusals?q=TOY-EVE".to_owned(),
         "/admin".to_owned(),
