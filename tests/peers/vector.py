@@ -38,7 +38,7 @@ for log in logs:
 expected = [
     ("client_authentication", "203.0.113.7", 401, "invalid_client", "case-1", "POST"),
     ("ended", "2001:db8::7", 401, "invalid_token", "case-2", "GET"),
-    ("other", "203.0.113.7", 404, "invalid_request", "case-3", "GET"),
+    ("no_such_page", "203.0.113.7", 404, "invalid_request", "case-3", "GET"),
 ]
 for refused in read:
     names = ("reason", "address", "status", "error", "request_id", "method")
