@@ -180,7 +180,25 @@ fn b_074_e_36_fail2ban_never_finds_an_address_that_a_stranger_wrote() {
         let server = watched(&Database::sqlite(), format, "off");
         send_hostile(&server);
         let attacks = refusals(&server, format);
-        let ordinary = ["not_admitted", "ended", "other", "failure"].map(Some);
+        let ordinary = [
+            "not_admitted",
+            "ended",
+            "unknown_client",
+            "redirect_uri",
+            "scope",
+            "foreign_page",
+            "declined",
+            "pending",
+            "registration",
+            "proof",
+            "unsupported",
+            "no_such_page",
+            "request",
+            "conflict",
+            "other",
+            "failure",
+        ]
+        .map(Some);
         let attacks = attacks.iter().filter(|refusal| !ordinary.contains(&refusal.field("reason"))).count();
         assert!(attacks >= 40, "{attacks}");
         assert_eq!(found_in_log_of(&server), BTreeMap::from([(PEER.to_owned(), attacks)]), "{format:?}");
