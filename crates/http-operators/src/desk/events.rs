@@ -83,9 +83,9 @@ const MOST_ENDED: u32 = 500;
 /// A signature, and the text that it signs.
 #[derive(Serialize)]
 pub(super) struct SignatureView {
-    by: String,
-    text: String,
-    signature: String,
+    pub(super) by: String,
+    pub(super) text: String,
+    pub(super) signature: String,
 }
 
 /// What [`Signed`](countersign_domain::event::Signed) writes.

@@ -4,7 +4,9 @@ use actix_session::Session;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
+use countersign_domain::act::written::WrittenChange;
 use countersign_domain::act::{Act, ActField, ActName};
+use countersign_domain::challenge::ReadText;
 use countersign_domain::desk::proposal::ProposalState;
 use countersign_domain::event::ChangeSignature;
 use countersign_domain::id::GrantId;
@@ -56,6 +58,8 @@ struct ProposalPage {
     signature: String,
     /// What another operator signed: the second signature, or that they refuse.
     second: Option<SignatureView>,
+    /// Why another operator refused it.
+    refused_for: Option<String>,
     may_sign: bool,
     is_same_person: bool,
     is_person_unknown: bool,
@@ -92,6 +96,8 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
             signature: signed.signature.clone(),
         }),
     };
+    let refused_for = second.as_ref().filter(|_| read.state == ProposalState::Refused);
+    let refused_for = refused_for.and_then(|signed| reason_in(&signed.text));
     let change = match (is_same_person, read.state) {
         (true, _) => Some(ActName::WithdrawProposal),
         (false, ProposalState::Waiting) if read.may_sign != MaySign::Over => Some(ActName::RefuseProposal),
@@ -102,6 +108,7 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
         text,
         signature,
         second,
+        refused_for,
         may_sign: read.may_sign == MaySign::Yes,
         is_same_person,
         is_person_unknown: read.may_sign == MaySign::PersonUnknown,
@@ -110,6 +117,12 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
     let subject = id.to_string();
     let about = About { subject: Some(&subject), ..About::default() };
     visit.show(DeskPage::Proposal, Here::Proposals, about, StatusCode::OK, &page)
+}
+
+/// Why a text refuses a proposal, if it says so.
+fn reason_in(text: &str) -> Option<String> {
+    let change = WrittenChange::of(&ReadText::read(text)?).ok()?.change;
+    if let Act::RefuseProposal { reason, .. } = change { reason } else { None }
 }
 
 /// Makes the text that a second operator signs.

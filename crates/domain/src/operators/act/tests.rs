@@ -168,6 +168,7 @@ fn the_words_of_each_change_are_these_for_ever() {
         "Create the admin key CI with the scopes clients:write. It ends in 3600 seconds.".to_owned(),
         "Revoke the admin key CI.".to_owned(),
         "Take back the proposal 00000000-0000-0000-0000-000000000003.".to_owned(),
+        "Refuse the proposal 00000000-0000-0000-0000-000000000003. Reason: 'too many rights'.".to_owned(),
     ];
     assert_eq!(words, expected);
 }

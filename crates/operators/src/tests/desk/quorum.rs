@@ -287,7 +287,7 @@ async fn another_operator_refuses_a_proposal_and_says_why() {
     let (office, client, ada, id) = proposed().await;
     let (bob, cal) = (office.operator("toy-bob").await, office.operator("toy-cal").await);
     let begun = begin_countersign(office.desk(), &cal, id, None).await.unwrap();
-    let refusal = Act::RefuseProposal { proposal: id, reason: Some("it's still used".to_owned()) };
+    let refusal = Act::RefuseProposal { proposal: id, reason: Some("still used".to_owned()) };
     // The first takes it back, and cannot refuse it.
     let refused = begin_change(office.desk(), &ada, refusal.clone(), None).await;
     assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoSuchProposal))), "{refused:?}");
@@ -302,7 +302,7 @@ async fn another_operator_refuses_a_proposal_and_says_why() {
     }
     let event = office.acts().await.pop().unwrap();
     assert_eq!((event.kind, event.details.as_str().contains("refused")), (EventKind::ChangeWithdrawn, true));
-    assert!(event.signed.unwrap().as_str().contains("it's still used"));
+    assert!(event.signed.unwrap().as_str().contains("Reason: 'still used'."));
     assert!(is_there(&office, &client).await);
 }
 
