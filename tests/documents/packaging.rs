@@ -21,9 +21,12 @@ fn judged(arguments: &[&str]) {
 fn the_units_are_right_and_let_the_server_do_little() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut paths = Vec::new();
-    for name in
-        ["countersign.service", "countersign-backup.service", "countersign.socket", "countersign-backup.timer"]
-    {
+    for name in [
+        "countersign.service",
+        "countersign-backup.service",
+        "countersign.socket",
+        "countersign-backup.timer",
+    ] {
         let unit = read(&format!("packaging/systemd/{name}"));
         let path = folder.path().join(name);
         // The program is not installed here.

@@ -229,6 +229,7 @@ fn printing() -> Vec<&'static [&'static str]> {
         &["--help"],
         &["--version"],
     ];
-    let of_database = COMMANDS.into_iter().filter(|(_, expected)| *expected == 0).map(|(arguments, _)| arguments);
+    let of_database =
+        COMMANDS.into_iter().filter(|(_, expected)| *expected == 0).map(|(arguments, _)| arguments);
     of_database.chain(others).collect()
 }
