@@ -306,12 +306,8 @@ async fn start(
     let desk = config.desk.as_ref().map(|desk| {
         let (issuer, entropy) = (config.public_url.clone(), Arc::clone(&wiring.entropy));
         let applications = Arc::new(KnownApplications { issuer, entropy });
-        let settings = DeskSettings {
-            keys: Arc::clone(&ring),
-            key_rotation: config.key_rotation,
-            warnings: warnings.to_vec(),
-            applications,
-        };
+        let (keys, key_rotation, warnings) = (Arc::clone(&ring), config.key_rotation, warnings.to_vec());
+        let settings = DeskSettings { keys, key_rotation, warnings, applications };
         operators::desk_routes(settings, desk.place)
     });
     let settings = HttpSettings {
