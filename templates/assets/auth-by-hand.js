@@ -20,13 +20,17 @@ let shown = null;
 
 /** Takes over the forms. A text that is already on the page stays while it is valid. */
 export function startByHand() {
-  byId("manual").open = page.step === "sign" || page.notice !== undefined;
-  for (const each of document.querySelectorAll("#manual .deny")) each.remove(); // The other cards have one.
   addressForm.addEventListener("submit", addressSubmitted);
   address.addEventListener("input", () => offerChains([]));
   loginForm.addEventListener("submit", signatureSubmitted);
   byId("manual-copy").addEventListener("click", () => copy(byId("manual-text"), on.status));
   byId("manual-download").addEventListener("click", () => download(byId("manual-text").textContent, "sign-in.txt"));
+}
+
+/** Makes room for the wallets, unless the user is signing by hand. */
+export function foldOtherWays() {
+  const ways = byId("manual");
+  ways.open = shown !== null || page.notice !== undefined || ways.contains(document.activeElement);
 }
 
 /** Continues with the text that is already on the page. */
@@ -94,7 +98,7 @@ function showText(challenge) {
   getText.replaceChildren(...write("get_new_text"));
   getText.classList.remove("primary");
   loginForm.hidden = false;
-  offerOptions();
+  offerOptions(byId("manual-heading"));
 }
 
 // The instructions on the page stay if the response contains none.

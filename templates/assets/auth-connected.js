@@ -1,10 +1,11 @@
 // Signs in with a wallet that the page found: choose it, connect, choose an account, check the text, sign.
 
+import { foldOtherWays } from "./auth-by-hand.js";
 import { handIn, issue, offerOptions, optionsAreFine, page, reportFor } from "./auth-request.js";
 import { RESTING, isBusy, isOpen, isOver, newTurn, now, setButton, show, surfaces } from "./auth-states.js";
-import { byId, copy, element, isEnabled, shortened, showAddress } from "./dom.js";
+import { byId, copy, element, enable, isEnabled, shortened, showAddress } from "./dom.js";
 import { Problem } from "./server.js";
-import { write } from "./texts.js";
+import { say, write } from "./texts.js";
 import { Wallets, ask, attempt, codeOf, ownName, rememberWallet, sameAddress, usable } from "./wallets.js";
 
 const LOOK_FOR_MS = 1500;
@@ -19,10 +20,11 @@ const { dataset } = document.querySelector("main");
 const signButton = byId("sign");
 const signName = signButton?.textContent;
 const changeButton = byId("change-account");
+const againButton = byId("choose-again");
 const found = byId("wallets-found");
 const pick = byId("accounts");
-// What "Check and sign" above the text already says is only read out.
-const READY = { focus: signButton, className: "unseen" };
+// The page says it already: the focus is on Sign, which is described by who gets what.
+const READY = { key: null, focus: signButton };
 
 const wallets = new Wallets({ list: byId("wallet-list"), added, chosen: (entry) => connect(entry) });
 /**
@@ -34,12 +36,11 @@ const flow = { entry: null, accounts: [], account: null, picked: false, challeng
 /** Shows the list and looks for wallets as long as the page is open. */
 export function startConnected() {
   byId("wallets").hidden = false;
-  byId("check").hidden = false;
   signButton.addEventListener("click", () => sign());
   pick.addEventListener("submit", picked);
   byId("more-accounts").addEventListener("click", () => askForOthers(flow.entry));
   changeButton.addEventListener("click", changeAccount);
-  byId("unfold").addEventListener("click", unfold);
+  againButton.addEventListener("click", chooseAgain);
   byId("copy").addEventListener("click", () => copy(byId("text"), on.status));
   dataset.looks = "";
   wallets.find((page.walletModules ?? "").split(" ").filter(Boolean)).then(() => setTimeout(looked, MOST_ANSWER_WITHIN_MS));
@@ -62,12 +63,7 @@ export function refreshConnected() {
   signButton.textContent = isAgain ? on.retry.usual ?? on.retry.textContent : signName;
   signButton.classList.toggle("primary", on.retry.hidden);
   wallets.enable(isOpen());
-}
-
-// On a narrow screen the steps that are done are folded while the user signs.
-function unfold() {
-  dataset.unfolded = "";
-  byId("heading").focus();
+  for (const button of [changeButton, againButton]) enable(button, isOpen());
 }
 
 /** The text that is shown, and how it is replaced before it expires. */
@@ -93,7 +89,7 @@ export const shownText = {
 };
 
 function added() {
-  if (wallets.entries.length === 1) byId("not-seen").open = false;
+  if (wallets.entries.length === 1) foldOtherWays();
   looked();
   found.className = "unseen";
   found.replaceChildren(...write("wallets_found", { count: String(wallets.entries.length) }));
@@ -107,7 +103,6 @@ async function connect(entry, { again = false } = {}) {
   if (isOver()) return;
   const mine = newTurn();
   choose(entry);
-  entry.item.append(on.root);
   if (entry.asking && !again) return pending(entry, () => connect(entry, { again: true }));
   try {
     const asked = ask(entry, (wallet) => wallet.connect());
@@ -126,19 +121,37 @@ function choose(entry) {
   Object.assign(flow, { entry, accounts: [], picked: false });
   wallets.choose(entry);
   hideText();
+  entry.item.append(on.root);
   if (entry.heard) return;
   entry.heard = true;
   attempt(() => entry.wallet.onAccounts?.((accounts) => accountsChanged(entry, usable(accounts))));
 }
 
+// Back to the list, where each wallet and the other ways to sign in are.
+function chooseAgain() {
+  if (!isEnabled(againButton)) return;
+  const { button } = flow.entry;
+  newTurn();
+  Object.assign(flow, { entry: null, accounts: [], account: null, picked: false });
+  wallets.choose(null);
+  hideText();
+  show(on, RESTING, { key: null, focus: button });
+}
+
+// The choice of an account, and then the text to sign, have the place of the wallets.
+function startPhase(phase) {
+  byId("check").hidden = false;
+  dataset.phase = phase;
+}
+
 function hideText() {
   flow.challenge = null;
+  byId("check").hidden = true;
   byId("check-body").hidden = true;
-  byId("decide").hidden = true;
-  byId("check-empty").hidden = false;
+  changeButton.hidden = true;
+  byId("side").hidden = true;
   pick.hidden = true;
   delete dataset.phase;
-  delete dataset.unfolded;
 }
 
 function showText({ address, text }) {
@@ -146,11 +159,11 @@ function showText({ address, text }) {
   byId("account-short").textContent = shortened(address);
   byId("text").textContent = text;
   byId("check-body").hidden = false;
-  byId("decide").hidden = false;
-  byId("check-empty").hidden = true;
-  dataset.phase = "sign";
+  changeButton.hidden = false;
+  byId("side").hidden = false;
+  startPhase("sign");
   byId("decision").before(on.root);
-  offerOptions();
+  offerOptions(byId("instead"));
 }
 
 // What is to be signed is below what is folded now, and above the button.
@@ -174,8 +187,7 @@ function offerAccounts() {
   byId("more-accounts").replaceChildren(element("span", write("more_accounts", { wallet: entry.name })));
   byId("more-accounts").hidden = entry.wallet.changeAccount === undefined;
   pick.hidden = false;
-  byId("check-empty").hidden = true;
-  dataset.phase = "sign";
+  startPhase("account");
   pick.before(on.root);
   const values = { wallet: entry.name, count: String(accounts.length) };
   show(on, "pick-account", { values, focus: choices[current].input });
@@ -199,7 +211,7 @@ function picked(event) {
 
 function changeAccount() {
   const { entry, accounts } = flow;
-  if (!entry || !isEnabled(entry.button)) return;
+  if (!isEnabled(changeButton)) return;
   if (accounts.length > 1) offerAccounts();
   else if (entry.wallet.changeAccount) askForOthers(entry);
   else if (entry.wallet.onAccounts) switchInWallet(entry);
@@ -307,7 +319,7 @@ function send(challenge, signature) {
 function nextAfter({ id }, challenge, signature) {
   if (id === "bad-signature") return { focus: signButton };
   if (id === "wrong-chain" || id === "undeployed") {
-    return { retry: changeAccount, retryName: changeButton.textContent, focus: on.retry };
+    return { retry: changeAccount, retryName: say("change_account"), focus: on.retry };
   }
   return { retry: () => send(challenge, signature) };
 }
@@ -367,6 +379,7 @@ function walletProblem(entry, error, signing) {
       return locked(entry);
     case 4200:
     case -32601:
+      choose(entry);
       byId("manual").open = true;
       return show(on, "unsupported", { alert: true, focus: byId("manual").querySelector("summary") });
     default:

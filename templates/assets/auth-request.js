@@ -45,9 +45,10 @@ export async function issue({ address, chain }) {
   return { ...challengeOf(answer, serverTime), asked: { address, chain }, howToSign: answer.how_to_sign };
 }
 
-/** Shows the optional fields. They come after the text, so that no one has to read them first. */
-export function offerOptions() {
-  if (byId("options")) byId("options").hidden = false;
+/** Puts the optional fields below this element, which is above the text, so that no one signs without seeing them. */
+export function offerOptions(above) {
+  const options = byId("options");
+  if (options && above.nextElementSibling !== options) above.after(options);
 }
 
 /** Is the input in the optional fields valid? If not, the field says what is wrong. */

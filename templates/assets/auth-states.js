@@ -58,12 +58,12 @@ export function newTurn() {
  * it is read out again, and scrolls to where it can be seen. With `later` another text follows after a while.
  * `retryName` is on the button instead of "Try again".
  */
-export function show(on, id, { key = id.replaceAll("-", "_"), values, alert = false, busy = false, retry, retryName, cancel, focus, later, className = busy ? "busy" : "" } = {}) {
+export function show(on, id, { key = id.replaceAll("-", "_"), values, alert = false, busy = false, retry, retryName, cancel, focus, later } = {}) {
   state = id;
   main.dataset.state = id;
   clearTimeout(clock);
   clearSurfaces();
-  const said = element("p", key ? write(key, values) : undefined, className);
+  const said = element("p", key ? write(key, values) : undefined, busy ? "busy" : "");
   if (key) (alert ? on.alert : on.status).append(said);
   if (later) clock = setTimeout(() => said.replaceChildren(...write(later.key, later.values)), later.afterMs);
   offer(on.retry, retry, retryName);

@@ -102,7 +102,7 @@ await check("a user who signed in for an app is signed in on the account page, a
   assert.match(await page.locator("#last-wallet").innerText(), /your only wallet/);
   const app = page.locator(`#apps li:has([data-client="${loopback.client_id}"])`);
   assert.match(await app.innerText(), /Photo Album[^]*Unverified[^]*127\.0\.0\.1/);
-  assert.match(await app.locator("details").textContent(), /your wallet address/);
+  assert.match(await app.locator("details").textContent(), /Your public wallet address/);
   assert.match(await page.locator("#sessions li").innerText(), /Chrome on Linux[^]*This browser/);
   assert.equal(await page.locator("time").first().evaluate((time) => time.textContent !== time.title), true, "times are local");
   assert.equal(await page.locator("#wallets .things h3").innerText(), "Test Wallet Signed in with this one", "the name that the wallet gives itself");

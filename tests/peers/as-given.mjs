@@ -47,7 +47,7 @@ await check("white space around pasted text is removed, white space inside it is
   const context = await person({});
   const { page } = await arrive(context);
   const sent = signaturesOf(page);
-  if (!(await page.locator("#address").isVisible())) await page.locator("#manual > summary").click();
+  await inState(page, "no-wallet");
   await page.locator("#address").fill(`  ${KEY.address}\u200b `);
   await page.locator("#get-text").click();
   await page.locator("#manual-text").filter({ hasText: "wants you to sign in" }).waitFor(SLOW);

@@ -194,7 +194,7 @@ for (const [label, viewport] of [["wide", { width: 1100, height: 900 }], ["narro
     assert.deepEqual((await page.locator("#wallet-list bdi").allTextContents()).sort(), ["Test Wallet", ...names].sort());
     await picture(page, `families-${label}`);
     for (const name of names) {
-      if (await page.locator("#unfold").isVisible()) await page.locator("#unfold").click();
+      if (await page.locator("#choose-again").isVisible()) await page.locator("#choose-again").click();
       await page.locator("#wallet-list .wallet", { hasText: name }).click();
       await confirmed(page);
       await picture(page, `family-${name.split(" ").at(-1).toLowerCase()}-${label}`);

@@ -79,7 +79,7 @@ state("boot", { claim: "before the scripts are loaded, or without one of them, t
   await context.route(/\/assets\/auth\.[^/]*\.js$/, (route) => route.abort());
   const { page } = await arrive(context);
   assert.ok(await page.locator("#address").isVisible(), "signing by hand is possible");
-  await judge(page, "boot", { text: "wants you to sign in with your wallet" });
+  await judge(page, "boot", { text: "wants you to sign in" });
 });
 
 state("no-js", { claim: "without JavaScript, signing by hand is possible", javaScriptEnabled: false }, async (context) => {
@@ -98,29 +98,40 @@ state("ready", { claim: "the wallets are listed, and nothing has taken the focus
   await judge(page, "ready", { title: new RegExp(`^Sign in to Photo Album - ${HOST}$`) });
 });
 
+/** Runs in the page, as an extension does that was unlocked or installed just now. */
+function announceLate() {
+  const provider = { request: async () => [] };
+  const info = { uuid: crypto.randomUUID(), name: "Late Wallet", icon: "data:,", rdns: "example.late" };
+  window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: { info, provider } }));
+}
+
 state("no-wallet", { claim: "the list keeps listening", eip6963: false }, async (context) => {
   const { page } = await arrive(context);
   await inState(page, "no-wallet");
   await judge(page, "no-wallet", { text: "No wallet found in this browser yet." });
-  assert.ok(await page.getByText("Unlock your wallet's extension, or install one").isVisible(), "what helps is shown without a click");
-  await page.evaluate(() => {
-    const provider = { request: async () => [] };
-    const info = { uuid: crypto.randomUUID(), name: "Late Wallet", icon: "data:,", rdns: "example.late" };
-    window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: { info, provider } }));
-  });
+  assert.ok(await page.getByText("Unlock its extension, or install one").isVisible(), "what helps is shown without a click");
+  await page.evaluate(announceLate);
   await inState(page, "ready");
-  assert.ok(await page.getByText("Unlock your wallet's extension, or install one").isHidden(), "and makes room for the wallets");
+  assert.ok(await page.getByText("Unlock its extension, or install one").isHidden(), "and makes room for the wallets");
+});
+
+state("late-wallet", { claim: "a wallet that appears late does not fold the form that a person is filling in", eip6963: false }, async (context) => {
+  const { page } = await arrive(context);
+  await inState(page, "no-wallet");
+  await page.locator("#address").fill("0x");
+  await page.evaluate(announceLate);
+  await inState(page, "ready");
+  assert.ok(await page.locator("#address").isVisible());
 });
 
 state("phone", { claim: "without a wallet a phone says what works there, and has no card that cannot be used", eip6963: false, ...PHONE }, async (context) => {
   const { page } = await arrive(context);
   await inState(page, "no-wallet");
-  await page.getByText("On a phone, open Photo Album in your wallet's own browser, and sign in from there.").waitFor(SLOW);
-  assert.ok(await page.getByText("Unlock your wallet's extension").isHidden(), "phones have no extensions");
+  await page.getByText("Open Photo Album in your wallet's own browser.").waitFor(SLOW);
+  assert.ok(await page.getByText("Unlock its extension").isHidden(), "phones have no extensions");
   assert.ok(await page.locator("#check").isHidden(), "there is nothing to sign");
-  await page.getByText("What is a wallet?").click();
-  const told = await page.locator("#wallets p.help").textContent();
-  assert.equal(told.split(/[.](?:\s|$)/).filter(Boolean).length, 4, `four sentences: ${told}`);
+  const told = await page.locator("#manual li", { hasText: "No wallet?" }).innerText();
+  assert.equal(told.split(/[.?](?:\s|$)/).filter(Boolean).length, 4, `four sentences: ${told}`);
   assert.deepEqual(await violationsOf(page), []);
 });
 
@@ -168,7 +179,7 @@ state("stop-waiting", { claim: "on a phone the status is seen, and stopping is a
   await inState(page, "signing");
   await seen("In your wallet, the request must come from");
   assert.equal(await stop.textContent(), "Stop waiting");
-  assert.match(await page.locator("#check .deny").textContent(), /^Back to /);
+  assert.match(await page.locator("#decide .deny").textContent(), /^Back to /);
   await stop.click();
   await inState(page, "confirm");
 });
@@ -206,7 +217,7 @@ state("confirm", { claim: "the text and the account are shown, read in groups, a
   const { page } = await arriveConfirmed(context);
   assert.equal(await page.locator("#account").textContent(), wallet.key.address);
   assert.equal(await page.getByRole("img", { name: wallet.key.address.match(/^0x|.{1,4}/g).join(" ") }).count(), 1);
-  assert.match(await page.locator("#valid").textContent(), /^Valid for [45]:\d\d; a new text follows by itself\.$/);
+  assert.match(await page.locator("#valid").textContent(), /^Valid for [45]:\d\d, then renewed\.$/);
   assert.equal(await page.locator("#sign").getAttribute("aria-busy"), "false");
   await judge(page, "confirm", { text: `${HOST} wants you to sign in with your Ethereum account:`, focus: "#sign", title: /^Check and sign - Sign in/ });
 });
@@ -215,7 +226,7 @@ for (const width of WIDTHS) {
   state(`in-view-${width}`, { claim: "who, where to, what and as whom stand above Sign, and the whole text is on the page", wallet: new TestWallet(), viewport: { width, height: 720 } }, async (context, wallet) => {
     const { page } = await arriveConfirmed(context);
     const { address } = wallet.key;
-    const gist = `Photo Album (a program on this computer (${new URL(clientPage).host})) gets: wallet address, e-mail address · ${address.slice(0, 6)}…${address.slice(-4)}`;
+    const gist = `Photo Album (a program on this computer (${new URL(clientPage).host})) gets: wallet address, email address · ${address.slice(0, 6)}…${address.slice(-4)}`;
     assert.equal(await page.locator("#gist").innerText(), gist);
     for (const further of [0, 120]) {
       await page.evaluate((by) => window.scrollBy(0, by), further);
@@ -224,14 +235,17 @@ for (const width of WIDTHS) {
     }
     const [whole, shown] = await page.locator("#text").evaluate((text) => [text.scrollHeight, text.clientHeight]);
     assert.ok(whole <= shown, `${whole} in ${shown}`);
-    const folds = width < 960;
-    assert.equal(await page.locator("#receives").isVisible(), !folds, "the steps that are done are folded on narrow screens");
-    assert.equal(await page.locator("#unfold").isVisible(), folds);
-    if (!folds) return;
-    await page.locator("#unfold").click();
-    await page.locator("#receives").waitFor(SLOW);
-    assert.ok(await page.locator("#unfold").isHidden());
-    assert.ok(await page.locator("#text").isVisible(), "the text is still there");
+    assert.ok(await page.locator("#receives").isVisible(), "what it gets is listed while the user signs, too");
+    assert.equal(await page.locator("#wallets:visible, #manual:visible, .out:visible").count(), 0, "the step that is done has made room");
+    const text = await page.locator("#text").textContent();
+    await page.locator("#choose-again").click();
+    await inState(page, "ready");
+    assert.ok(await page.locator("#wallet-list .wallet").evaluate((button) => button === document.activeElement), "the wallets have the focus");
+    assert.ok(await page.locator("#manual > summary").isVisible(), "and so are the other ways to sign in");
+    assert.equal(await page.locator("#sign:visible, #text:visible").count(), 0, "there is nothing to sign");
+    await page.keyboard.press("Enter");
+    await inState(page, "confirm");
+    assert.notEqual(await page.locator("#text").textContent(), text, "the text is a new one");
   });
 }
 
@@ -285,6 +299,15 @@ state("account-changed", { claim: "another account in the wallet means another t
   await arrivedAs(visit, other.address);
 });
 
+state("locked-later", { claim: "a wallet that is locked while its text is shown says so in its row", wallet: new TestWallet() }, async (context) => {
+  const { page } = await arriveConfirmed(context);
+  await page.evaluate(() => window.dispatchEvent(new CustomEvent("judge:accounts", { detail: [] })));
+  await inState(page, "locked");
+  assert.ok(await page.locator("#wallet-list li").getByText("Unlock Test Wallet").isVisible());
+  assert.equal(await page.locator("#sign:visible, #text:visible").count(), 0, "there is nothing to sign");
+  await judge(page, "locked-later", { text: "Unlock Test Wallet and choose an account, then try again." });
+});
+
 state("verifying", { claim: "the server verifies the signature", wallet: new TestWallet() }, async (context) => {
   await answering(context, "/oauth/login", null);
   const { page } = await arriveConfirmed(context);
@@ -324,7 +347,6 @@ state("bad-signature", { claim: "after a wrong signature, the wallet can sign ag
 state("bad-signature-by-hand", { claim: "the field is marked, and its error is associated with it", eip6963: false }, async (context) => {
   const { page } = await arrive(context);
   await inState(page, "no-wallet");
-  await page.locator("#manual > summary").click();
   await page.locator("#address").fill(Wallet.createRandom().address);
   await page.locator("#get-text").click();
   await inState(page, "confirm");
@@ -400,7 +422,7 @@ state("renewed", { claim: "a wallet gets a text that lasts two minutes or half o
   const { page } = await arriveConfirmed(context);
   const old = await page.locator("#text").textContent();
   await inState(page, "expired");
-  assert.match(await page.locator("#valid").textContent(), /^Valid for 0:2\d;/);
+  assert.match(await page.locator("#valid").textContent(), /^Valid for 0:2\d,/);
   assert.notEqual(await page.locator("#text").textContent(), old);
 });
 
@@ -443,7 +465,6 @@ state("not-admitted-by-hand", { claim: "a signature that was pasted is told the 
   const { page } = await arrive(context);
   await inState(page, "no-wallet");
   const { address } = Wallet.createRandom();
-  await page.locator("#manual > summary").click();
   await page.locator("#address").fill(address);
   await page.locator("#get-text").click();
   await inState(page, "confirm");
@@ -532,7 +553,7 @@ state("wrong-host", { claim: "under another name nothing can be signed", wallet:
 
 // --- leaving -----------------------------------------------------------------------------------------------
 
-for (const [name, press, text] of [["success", "#sign", `Taking you to`], ["denied", "#check .deny", "Taking you back to"]]) {
+for (const [name, press, text] of [["success", "#sign", `Taking you to`], ["denied", "#decide .deny", "Taking you back to"]]) {
   state(name, { claim: `${text} the client, with a link for browsers that ask first`, wallet: new TestWallet() }, async (context) => {
     const { page } = await arriveConfirmed(context);
     await context.route(`${clientPage}**`, (route) => route.fulfill({ status: 204 })); // "No content", and the page stays.
@@ -609,7 +630,7 @@ state("step-up", { claim: "what is new is marked and must be signed", wallet: ne
   const visit = await arrive(context, { scope: "profile email" });
   const { page } = visit;
   await inState(page, "step-up");
-  assert.deepEqual(await page.locator(".scopes li:visible").allInnerTexts(), ["your e-mail address, if you give one New"]);
+  assert.deepEqual(await page.locator(".scopes li:visible").allInnerTexts(), ["Your email (optional) New"]);
   await page.locator("#wallet-list .wallet").waitFor(SLOW);
   await judge(page, "step-up", { text: "asks for more than you allowed before." });
   await chooseWallet(page);
@@ -640,7 +661,7 @@ state("account", { claim: "the account page's own sign-in asks for no consent", 
   assert.equal(await page.locator("#receives, #deny").count(), 0);
   await chooseWallet(page);
   await inState(page, "confirm");
-  await judge(page, "account", { text: "Sign in to your account with your wallet", focus: "#sign" });
+  await judge(page, "account", { text: "Sign in to your account", focus: "#sign" });
   await answering(context, "/oauth/login", NOT_ADMITTED, { times: 1 });
   await page.locator("#sign").click();
   await inState(page, "not-admitted");

@@ -136,7 +136,6 @@ for (const javaScriptEnabled of [true, false]) {
     const visit = await arrive(context);
     const { page } = visit;
     for (const key of [Wallet.createRandom(), Wallet.createRandom()]) {
-      if (javaScriptEnabled) await page.locator("#manual > summary").click();
       await signByHand(page, key);
       await inState(page, "not-admitted");
       assert.equal(await page.locator('[data-part="account"]').textContent(), key.address);
@@ -156,7 +155,6 @@ for (const javaScriptEnabled of [true, false]) {
     const page = await context.newPage();
     await page.goto(`${BASE}/device?user_code=${waiting.json.user_code}`);
     await page.locator("#go-on").click();
-    if (javaScriptEnabled) await page.locator("#manual > summary").click();
     await signByHand(page, Wallet.createRandom());
     await inState(page, "not-admitted");
     assert.equal(await page.locator("#leave").textContent(), texts.en.cancel);

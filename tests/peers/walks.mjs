@@ -155,7 +155,7 @@ await walks("a phone without a wallet", async (walk) => {
     assert.equal(new URL(page.url()).searchParams.get("url"), SHOP, "the wallet opens the application, and not the pending request");
   } else {
     // "Open this page in your wallet's browser": copy the address, open the wallet's browser, paste and go.
-    await walk.reads(page.locator("#wallets details").last());
+    await walk.reads(page.locator("#ways-to-sign-in"));
     walk.does(3);
     const lost = walk.opens(await inWallet.newPage());
     await lost.goto(page.url());

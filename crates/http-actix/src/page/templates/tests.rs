@@ -303,9 +303,9 @@ fn a_request_for_more_than_before_lists_what_is_new_and_keeps_the_rest_at_hand()
     ]);
     let html = rendered(&json!({"step_up": true, "signed_in_as": ACCOUNT, "scopes": scopes}));
     assert!(html.contains(r#"data-state="step-up""#), "{html}");
-    let (new, known) = html.split_once("What it receives already").unwrap();
-    let (known, details) = known.split_once("Details").unwrap();
-    let (email, profile) = ("<li>your e-mail address", "<li>your wallet address, which is public");
+    let (new, known) = html.split_once("What it gets already").unwrap();
+    let (known, details) = known.split_once("About this app").unwrap();
+    let (email, profile) = ("<li>Your email (optional)", "<li>Your public wallet address");
     assert!(new.contains(email) && !new.contains(profile));
     assert!(known.contains(profile) && !known.contains(email));
     assert!(details.contains("<code>profile</code> <code>email</code>"), "the names that developers know");
@@ -320,10 +320,12 @@ fn the_account_page_s_own_sign_in_asks_for_no_consent_and_has_a_way_out_in_place
 }
 
 #[test]
-fn without_scripts_the_options_are_asked_beside_the_signature_and_belong_to_its_form() {
+fn the_options_are_asked_before_the_text_to_sign_and_belong_to_the_form_of_its_signature() {
     let options = json!({"offer_email": true, "may_remember": true});
+    let at_the_address = rendered(&options);
+    let (shown, in_hidden_form) = at_the_address.split_once(r#"id="login-form" hidden>"#).unwrap();
     assert!(
-        rendered(&options).contains(r#"id="options" aria-labelledby="options-heading" hidden"#),
+        !shown.contains(r#"id="options""#) && in_hidden_form.contains(r#"id="options""#),
         "they would be lost on the way to the text"
     );
     let mut at_the_signature = options;
@@ -337,14 +339,16 @@ fn without_scripts_the_options_are_asked_beside_the_signature_and_belong_to_its_
         at_the_signature[name] = json!(value);
     }
     let html = rendered(&at_the_signature);
-    assert!(html.contains(r#"id="options" aria-labelledby="options-heading">"#), "{html}");
+    let (_, form) = html.split_once(r#"id="login-form">"#).unwrap();
+    let (before_text, _) = form.split_once(r#"<pre id="manual-text""#).unwrap();
+    assert!(before_text.contains(r#"id="options""#), "{html}");
     for field in [
         r#"name="email" type="email" form="login-form""#,
         r#"type="checkbox" value="on" form="login-form" checked"#,
     ] {
-        assert!(html.contains(field), "{field}");
+        assert!(before_text.contains(field), "{field}");
     }
-    assert!(html.contains("for <bdi>24</bdi> h"));
+    assert!(before_text.contains("for <bdi>24</bdi> h"));
 }
 
 /// The account page leaves out texts of the sign-in page. If one of its scripts says one after all, people
