@@ -165,7 +165,7 @@ export const CHANGES = [
     // Nothing can make it stale: what it makes is not there yet.
     change: "client-register",
     async prepare() {
-      return { page: "/clients", fields: { client_name: "Wiki", redirect_uris: "https://wiki.example/cb", scope: "openid profile" } };
+      return { page: "/clients", fields: { client_name: "Wiki", redirect_uris: "https://wiki.example/cb", scope: "openid profile", rule: "default" } };
     },
   },
   {

@@ -4,6 +4,7 @@
 // Screenshots go to target/screenshots/desk.
 
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { judgeWords } from "./axe.mjs";
 import { BASE, check } from "./client.mjs";
 import { CHANGES, addMembers, manage } from "./desk-changes.mjs";
@@ -29,6 +30,7 @@ await check("from the account page, an operator's first change takes seven click
   await click("details:has(input[value='client-register']) > summary");
   await page.locator('[name="client_name"]').fill("Wiki");
   await page.locator('[name="redirect_uris"]').fill("https://wiki.example/cb");
+  await page.locator('[name="rule"]').first().selectOption("nobody");
   await click("form:has(input[value='client-register']) button[type='submit']");
   await click("#wallet-list .wallet", { hasText: wallet.name });
   await isDone(page, "client-register");
@@ -38,6 +40,35 @@ await check("from the account page, an operator's first change takes seven click
 
 const seat = await operator(FAMILIES[0]);
 const { page: desk, wallet } = seat;
+
+await check("an application for a new group of ten takes two signatures and eight clicks", async () => {
+  const { calls } = wallet;
+  const before = calls.filter((method) => method === "personal_sign").length;
+  let clicks = 0;
+  const click = (what, options) => (clicks += 1, desk.locator(what, options).first().click());
+  const begin = async (path, change, fields, choices = {}) => {
+    await click(`a[href$="/admin/${path}"]`);
+    const form = desk.locator(`details:has(input[value='${change}'])`).first();
+    await click(`details:has(input[value='${change}']) > summary`);
+    for (const [name, value] of Object.entries(fields)) await form.locator(`[name="${name}"]`).fill(value);
+    for (const [name, value] of Object.entries(choices)) await form.locator(`[name="${name}"]`).selectOption(value);
+    await click(`form:has(input[value='${change}']) button[type='submit']`);
+    await desk.locator("#text").waitFor(SLOW);
+    await click("#wallet-list .wallet", { hasText: wallet.name });
+    await isDone(desk, change);
+  };
+  const ten = Array.from({ length: 10 }, () => `0x${randomBytes(20).toString("hex")}`);
+  const group = `ten-${randomBytes(4).toString("hex")}`;
+  await desk.goto(`${DESK}`);
+  await begin("groups", "group-create", { group, members: ten.join("\n") });
+  const client = { client_name: "Ten", redirect_uris: "https://ten.example/cb", rule_groups: group };
+  await begin("clients", "client-register", client, { rule: "groups" });
+  const signed = calls.filter((method) => method === "personal_sign").length - before;
+  assert.deepEqual([signed, clicks], [2, 8]);
+  await desk.goto(`${DESK}/groups/${group}`);
+  assert.equal(await desk.locator("#members tbody tr").count(), 10);
+  assert.ok((await desk.locator("#clients").textContent()).includes("Ten"));
+});
 
 // Something of each kind, so that no list is empty; two changes are this operator's.
 const subjects = {};

@@ -52,8 +52,8 @@ use time::{Duration, OffsetDateTime};
 
 pub use admin_keys::admin_key;
 pub use admission::{
-    add_member, block_user, block_wallet, change_access, create_group, end_access, group, group_name, groups,
-    remove_member, rule,
+    add_member, block_user, block_wallet, change_access, change_one, create_group, end_access, group,
+    group_name, groups, new_group, remove_member, rule,
 };
 pub use desk::{
     change_signature, day_count, end_proposal, proposal, put_proposal, replica, signed, take_proposal,

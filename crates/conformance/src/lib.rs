@@ -81,6 +81,7 @@ pub mod harness;
 pub mod jose;
 pub mod jws;
 pub mod memory;
+pub mod one_member;
 pub mod signer;
 pub mod storage;
 pub mod wallet;

@@ -9,7 +9,7 @@ use countersign_domain::checkpoint::RecordKey;
 use countersign_domain::client::Client;
 use countersign_domain::desk::proposal::ProposalState;
 use countersign_domain::event::{Details, EventKind};
-use countersign_domain::group::{Group, GroupName};
+use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::Resource;
@@ -58,8 +58,6 @@ pub struct Operating<'a> {
     pub insists: bool,
     /// What becomes of a block that is there already.
     pub if_blocked: IfBlocked,
-    /// Who else becomes a member, or no longer is one. A text that is signed names one person.
-    pub others: Vec<Subject>,
     /// What a file gives to a client. No other front can.
     pub of_file: Option<GivenByFile>,
 }
@@ -69,8 +67,6 @@ pub struct Operating<'a> {
 pub struct GivenByFile {
     /// Its secret; `None` for a random one.
     pub secret: Option<Secret>,
-    /// Who can sign in to it, if it is new.
-    pub access: ClientAccess,
 }
 
 impl<'a> Operating<'a> {
@@ -83,7 +79,6 @@ impl<'a> Operating<'a> {
             group_read: None,
             insists: false,
             if_blocked: IfBlocked::EndAccess,
-            others: Vec::new(),
             of_file: None,
         }
     }
@@ -113,7 +108,7 @@ pub enum Effect {
     /// A user was deleted; the clients should be notified.
     UserDeleted(UserId, Vec<LogoutNotice>),
     /// There is a new group.
-    GroupCreated(Group),
+    GroupCreated(CountedGroup),
     /// A group has another title.
     GroupRetitled(CountedGroup),
     /// A group was deleted that was good for this.
@@ -203,7 +198,7 @@ impl Effect {
 
 /// Makes an act. What it did may be nothing ([`Effect::is_nothing`]).
 pub async fn operate(operating: Operating<'_>, act: Act) -> Result<Effect, ActRefused> {
-    let Operating { management, keys, record, group_read, insists, if_blocked, others, of_file } = operating;
+    let Operating { management, keys, record, group_read, insists, if_blocked, of_file } = operating;
     match act {
         Act::Block { who, reason } => {
             let who = Subject::from(who);
@@ -225,8 +220,9 @@ pub async fn operate(operating: Operating<'_>, act: Act) -> Result<Effect, ActRe
             let notices = delete_user(management, record, user.id).await?;
             Ok(Effect::UserDeleted(user.id, notices))
         }
-        Act::CreateGroup { group, title } => {
-            create_group(management, group, title).await.map(Effect::GroupCreated)
+        Act::CreateGroup { group, title, members } => {
+            let created = create_group(management, group, title, &subjects(&members)).await?;
+            Ok(Effect::GroupCreated(created))
         }
         Act::RetitleGroup { group, title } => {
             retitle_group(management, &group, title, group_read).await.map(Effect::GroupRetitled)
@@ -235,16 +231,17 @@ pub async fn operate(operating: Operating<'_>, act: Act) -> Result<Effect, ActRe
             let deleted = delete_group(management, &group, insists, group_read).await;
             deleted.map(|found| Effect::GroupDeleted(Box::new(found)))
         }
-        Act::AddMember { group, member } => {
-            let added = add_members(management, &group, all(member, others)).await?;
+        Act::AddMembers { group, members } => {
+            let added = add_members(management, &group, subjects(&members)).await?;
             Ok(Effect::Added(group, added))
         }
-        Act::RemoveMember { group, member } => {
-            let removed = remove_members(management, &group, all(member, others)).await?;
+        Act::RemoveMembers { group, members } => {
+            let removed = remove_members(management, &group, subjects(&members)).await?;
             Ok(Effect::Removed(group, removed))
         }
-        Act::RegisterClient { id, metadata, resources, fields: _ } => {
-            register(management, (id, *metadata), resources, of_file).await
+        Act::RegisterClient { id, metadata, resources, fields: _, access } => {
+            let access = ClientAccess::from(access.unwrap_or_default());
+            register(management, (id, *metadata), resources, access, of_file).await
         }
         Act::ChangeClient { client, metadata, fields: _ } => {
             let before = client_with(management, client.id).await?;
@@ -350,15 +347,14 @@ async fn register(
     management: Management<'_>,
     (id, metadata): (Option<ClientId>, RequestedMetadata),
     resources: Vec<String>,
+    access: ClientAccess,
     of_file: Option<GivenByFile>,
 ) -> Result<Effect, ActRefused> {
     let given = match of_file {
-        Some(GivenByFile { secret, access }) => {
-            Given { id, secret, resources: Opened::Only(resources), access }
-        }
+        Some(GivenByFile { secret }) => Given { id, secret, resources: Opened::Only(resources), access },
         None => {
             judge_opened(&management.resource_rules().await?, &resources)?;
-            Given { id, resources: Opened::AndOfScopes(resources), ..Given::default() }
+            Given { id, secret: None, resources: Opened::AndOfScopes(resources), access }
         }
     };
     let registered = register_declared(management, metadata, given).await?;
@@ -369,8 +365,8 @@ async fn client_with(management: Management<'_>, id: ClientId) -> Result<Client,
     management.clients.find_fresh(id).await?.ok_or(ActRefused::ClientUnknown(id))
 }
 
-fn all(member: NamedSubject, others: Vec<Subject>) -> Vec<Subject> {
-    [member.into()].into_iter().chain(others).collect()
+fn subjects(members: &[NamedSubject]) -> Vec<Subject> {
+    members.iter().cloned().map(Subject::from).collect()
 }
 
 fn declared(management: Management<'_>, words: ResourceWords) -> Resource {

@@ -291,7 +291,8 @@ macro_rules! storage_operations {
             /// finds the new values.
             GroupStore {
                 writes {
-                    /// Stores a new group. Guard: its name is free.
+                    /// Stores a new group with its members, in one commit. Guards: its name is free, and the users
+                    /// exist.
                     create_group(own command: CreateGroup) -> GroupCreated [recorded];
 
                     /// Changes the title of a group. The answer says whether the group exists. The title that it has
@@ -308,17 +309,13 @@ macro_rules! storage_operations {
                     /// repeated command finds another group.
                     if_group_unchanged(own command: IfGroupUnchanged) -> bool;
 
-                    /// Puts a member into a group. Guards: the group exists, and so does the user if the
-                    /// member is one. A user who is deleted at the same time is not a member afterwards. A
-                    /// wallet stays a member whatever becomes of its user: the membership goes to whomever
-                    /// the wallet belongs to.
-                    add_member(own command: ChangeMember) -> MemberAdded [recorded];
-
-                    /// Takes a member out of a group, with the declaration of a file that put it there, in
-                    /// one commit: a member who comes back was not put there by that file. The answer says
-                    /// whether it was one. A user who is in the group through a wallet stays in it by that
-                    /// way.
-                    remove_member(own command: ChangeMember) -> bool [recorded];
+                    /// Puts members into groups, or takes them out: all of them, or none. Guards, for those who go in: the
+                    /// group exists, and so does the user if the member is one. A user who is deleted at the same time
+                    /// is not a member afterwards. A wallet stays a member whatever becomes of its user: the
+                    /// membership goes to whomever the wallet belongs to. With a member who goes out goes the
+                    /// declaration of a file that put it there: a member who comes back was not put there by that
+                    /// file. A user who is in the group through a wallet stays in it by that way.
+                    change_members(own command: ChangeMembers) -> MembersChanged [recorded];
                 }
                 reads {
                     /// Reads one group, and counts its members up to [`MOST_COUNTED`] and one.

@@ -60,6 +60,9 @@ pub enum ActRefused {
     /// There is a group of this name.
     #[error("there is a group {0} already")]
     GroupTaken(GroupName),
+    /// A second operator must sign it, and it names several people.
+    #[error("a second operator signs this: name one member at a time")]
+    OneAtATime,
     /// The group has members, or a rule or a scope names it, and the operator did not say that this does not matter.
     #[error("{} is in use", .0.counted.group.name)]
     GroupInUse(Box<GroupUse>),
@@ -236,6 +239,7 @@ impl ActRefused {
             | Self::AdminKeyRevoked
             | Self::NoSuchProposal => true,
             Self::NoChange
+            | Self::OneAtATime
             | Self::Reason(_)
             | Self::NamedGroupUnknown(_)
             | Self::Described(_)

@@ -93,6 +93,7 @@ impl Things {
             ("client_name", "Wiki"),
             ("redirect_uris", "https://wiki.example/cb"),
             ("scope", "openid profile"),
+            ("rule", "nobody"),
         ];
         wanted("/admin/clients", "client-register", &fields)
     }
@@ -113,6 +114,11 @@ pub(super) fn every_change(things: &Things) -> Vec<Wanted> {
         things.block_wallet("ticket 4711"),
         wanted(&format!("/admin/wallets/{}", things.blocked), "wallet-unblock", &[]),
         wanted("/admin/groups", "group-create", &[("group", "partners"), ("title", "Partners")]),
+        wanted(
+            "/admin/groups",
+            "group-create",
+            &[("group", "team"), ("members", &format!("{}\n{UNKNOWN}", things.user))],
+        ),
         wanted("/admin/groups/staff", "group-retitle", &[("title", "Everyone who works here")]),
         wanted("/admin/groups/empty", "group-delete", &[]),
         wanted("/admin/groups/staff", "member-add", &[("member", &things.user)]),
@@ -190,7 +196,9 @@ on_both! {
         changes.push(delete_user);
         let mut made = BTreeSet::new();
         for change in &changes {
-            let kind = told_by(change.change);
+            // What was signed for several people has an event of its own.
+            let names_several = change.fields.iter().any(|(name, _)| *name == "members");
+            let kind = if names_several { "change_signed" } else { told_by(change.change) };
             let before = (events(database, kind), signed(database, kind));
             let begun = seat.begin(change);
             let answer = seat.sign(&begun);
@@ -239,9 +247,10 @@ on_both! {
             wanted("/admin/groups", "group-create", &[("group", "Staff")]),
             wanted("/admin/groups", "group-create", &[("group", "staff")]),
             wanted("/admin/groups/staff", "member-add", &[("member", "nobody")]),
-            wanted("/admin/clients", "client-register", &[("client_name", "Wiki"), ("redirect_uris", "javascript:x")]),
-            wanted("/admin/clients", "client-register", &[("client_name", "\u{200b}"), ("redirect_uris", "https://a.example/cb")]),
-            wanted("/admin/clients", "client-register", &[("client_name", "Wiki"), ("redirect_uris", &format!("https://a.example/{long}"))]),
+            wanted("/admin/clients", "client-register", &[("client_name", "Wiki"), ("redirect_uris", "javascript:x"), ("rule", "nobody")]),
+            wanted("/admin/clients", "client-register", &[("client_name", "Wiki"), ("redirect_uris", "https://a.example/cb")]),
+            wanted("/admin/clients", "client-register", &[("client_name", "\u{200b}"), ("redirect_uris", "https://a.example/cb"), ("rule", "nobody")]),
+            wanted("/admin/clients", "client-register", &[("client_name", "Wiki"), ("redirect_uris", &format!("https://a.example/{long}")), ("rule", "nobody")]),
             wanted(&things.of_client(), "client-access", &[("rule", "groups"), ("rule_groups", "nowhere")]),
             wanted(&things.of_client(), "client-open-resources", &[("resources", "not a uri")]),
             wanted("/admin/resources", "resource-create", &[("uri", "nowhere"), ("resource_scopes", "")]),
@@ -281,12 +290,12 @@ fn check_what_became_of_it(database: &countersign_tests::Database, things: &Thin
     let keys = database.operate(&["admin-key", "list"]).to_string();
     assert!(keys.contains("\"CI\""), "{keys}");
     assert_eq!(database.operator(&["user", "show", &things.user]).output().unwrap().status.code(), Some(1));
-    let told = database.operate(&["event", "list", "--type", "group_created", "--limit", "1"]);
+    let told = database.operate(&["event", "list", "--type", "group_changed", "--limit", "1"]);
     let id = told[0]["id"].as_str().unwrap();
     assert!(told[0]["signed"]["signatures"][0]["signature"].is_string(), "{told}");
     let shown = database.operator(&["event", "show", id]).output().unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
-    for word in ["signed by eip155:1:0x", "    - urn:countersign:change:group-create\n", "\nsignature: 0x"] {
+    for word in ["signed by eip155:1:0x", "    - urn:countersign:change:group-retitle\n", "\nsignature: 0x"] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
     let by_command = database.operate(&["event", "list", "--type", "resource_created"]).to_string();

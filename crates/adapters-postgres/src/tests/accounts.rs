@@ -10,8 +10,8 @@ use countersign_domain::login_session::LoginSession;
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    CompleteLogin, ContinueSession, DeleteClient, DeleteGroup, EndSession, EndSessions, LinkWallet,
-    NewSession, SessionContinued, StoreError,
+    ChangeMembers, CompleteLogin, ContinueSession, DeleteClient, DeleteGroup, EndSession, EndSessions,
+    LinkWallet, MembersGo, NewSession, SessionContinued, StoreError,
 };
 use countersign_sql::SqlError;
 use countersign_sql::ops::accounts::delete_account::delete_account;
@@ -23,7 +23,7 @@ use countersign_sql::ops::accounts::unlink_wallet::unlink_wallet;
 use countersign_sql::ops::blocks::end_access::end_access;
 use countersign_sql::ops::blocks::put_block::put_block;
 use countersign_sql::ops::clients::manage_clients::delete_client;
-use countersign_sql::ops::people::change_members::add_member;
+use countersign_sql::ops::people::change_members::change_members;
 use countersign_sql::ops::people::manage_groups::{create_group, delete_group};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -261,9 +261,11 @@ fn blocking_and_groups_wait_in_the_same_order_as_everything_else() {
         let member = Subject::User(session.user);
         for name in &names {
             create_group(&mut connection, &fixtures::create_group(name)).unwrap();
-            add_member(&mut connection, &fixtures::add_member(name, &member)).unwrap();
+            let join = fixtures::change_one(MembersGo::In, fixtures::add_member(name, &member));
+            change_members(&mut connection, &join).unwrap();
         }
-        let join = fixtures::add_member(&names[1], &member);
+        let changes = names.iter().map(|name| fixtures::add_member(name, &member)).collect();
+        let join = ChangeMembers { way: MembersGo::In, changes, event: None };
         let (block_user, block_wallet) =
             (fixtures::block_user(session.user), fixtures::block_wallet(&wallet));
         let (end_user, end_wallet) = (
@@ -282,7 +284,7 @@ fn blocking_and_groups_wait_in_the_same_order_as_everything_else() {
             step(|connection| unlink_wallet(connection, &unlink)),
             step(|connection| delete_group(connection, &DeleteGroup { name: names[0].clone(), event: None })),
             step(|connection| delete_group(connection, &DeleteGroup { name: names[1].clone(), event: None })),
-            step(|connection| add_member(connection, &join)),
+            step(|connection| change_members(connection, &join)),
             step(|connection| complete_login(connection, &next)),
             step(|connection| complete_login(connection, &other)),
             step(|connection| continue_session(connection, &proceed)),

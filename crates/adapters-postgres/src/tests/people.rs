@@ -5,14 +5,17 @@ use countersign_domain::group::GroupName;
 use countersign_domain::id::UserId;
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
-use countersign_ports::{ChangeAccess, DeleteGroup, PeopleFilter, RegisterClient, RemoveBlock, RetitleGroup};
+use countersign_ports::{
+    ChangeAccess, DeleteGroup, MembersChanged, MembersGo, PeopleFilter, RegisterClient, RemoveBlock,
+    RetitleGroup,
+};
 use countersign_sql::ops::accounts::wallets::are_blocked;
 use countersign_sql::ops::blocks::end_access::end_access;
 use countersign_sql::ops::blocks::put_block::put_block;
 use countersign_sql::ops::blocks::read_blocks::{block_of_user, blocked_wallets};
 use countersign_sql::ops::blocks::remove_block::remove_block;
 use countersign_sql::ops::clients::change_access::change_access;
-use countersign_sql::ops::people::change_members::{add_member, remove_member};
+use countersign_sql::ops::people::change_members::change_members;
 use countersign_sql::ops::people::manage_groups::{create_group, delete_group, retitle_group};
 use countersign_sql::ops::people::read_groups::{
     find_group, list_groups, list_members, memberships_of, standing_of_user,
@@ -46,7 +49,8 @@ pub(super) fn every_operation_on_people(connection: &mut PgConnection, with_opti
     retitle_group(connection, &RetitleGroup { group: name.clone(), title: None, event: None }).unwrap();
     let members = [Subject::User(user), Subject::Wallet(wallet.clone())];
     for member in &members {
-        add_member(connection, &fixtures::add_member(&name, member)).unwrap();
+        let join = fixtures::change_one(MembersGo::In, fixtures::add_member(&name, member));
+        change_members(connection, &join).unwrap();
     }
     find_group(connection, &name).unwrap().unwrap();
     list_groups(connection, with_options.then_some(&name), 10).unwrap();
@@ -76,7 +80,8 @@ pub(super) fn every_operation_on_people(connection: &mut PgConnection, with_opti
         assert!(remove_block(connection, &RemoveBlock { who: who.clone(), event: None }).unwrap());
     }
     for member in &members {
-        assert!(remove_member(connection, &fixtures::remove_member(&name, member)).unwrap());
+        let leave = fixtures::change_one(MembersGo::Out, fixtures::remove_member(&name, member));
+        assert_eq!(change_members(connection, &leave).unwrap(), MembersChanged::Changed(vec![true]));
     }
     assert!(delete_group(connection, &DeleteGroup { name, event: None }).unwrap());
 }

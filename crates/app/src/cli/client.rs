@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches, Subcommand, ValueEnum};
+use countersign_domain::admission::Release;
 use countersign_domain::client::AuthenticationMethod;
 use countersign_domain::client_field::{ClientField, FieldKind};
 use countersign_domain::client_secrets::KeepOld;
@@ -13,7 +14,7 @@ use countersign_usecases::clients::registration::Fields;
 use serde_json::Value;
 
 use crate::applications;
-use crate::cli::OutputChoice;
+use crate::cli::{NewRule, OutputChoice, new_release, new_rule};
 use crate::config::duration;
 
 #[derive(Debug, Subcommand)]
@@ -171,6 +172,12 @@ pub(crate) struct NewClient {
     /// A resource (RFC 8707) to open to the client, as `client open-resource` does (repeatable).
     #[arg(long, value_name = "URI")]
     pub(crate) resource: Vec<String>,
+    /// Who can sign in to it, as `access set` takes it; without this, the setting `default_access` decides.
+    #[arg(long, value_name = "RULE", value_parser = new_rule)]
+    pub(crate) access: Option<NewRule>,
+    /// The groups of its users that the client gets: `all`, `a,b`, or `rule` for those of its rule (the default).
+    #[arg(long, value_name = "GROUPS", value_parser = new_release, requires = "access")]
+    pub(crate) release: Option<Release>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -161,6 +161,11 @@ pub(crate) enum GroupCommand {
         /// What operators call it.
         #[arg(long, value_name = "TEXT", value_parser = GroupTitle::parse)]
         title: Option<GroupTitle>,
+        /// A member from the beginning (repeatable): a user's id, or the address of a wallet.
+        #[arg(long, value_name = "WHO")]
+        member: Vec<String>,
+        #[command(flatten)]
+        kind: KindChoice,
         #[command(flatten)]
         output: OutputChoice,
     },

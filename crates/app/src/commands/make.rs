@@ -58,6 +58,7 @@ pub(super) async fn explained(management: Management<'_>, refused: ActRefused) -
         | ActRefused::ResourceUnfit { .. }
         | ActRefused::TooManyScopes => Failure::Usage(words),
         ActRefused::NoChange
+        | ActRefused::OneAtATime
         | ActRefused::UserUnknown(_)
         | ActRefused::MemberUnknown(_)
         | ActRefused::Reason(_)

@@ -131,14 +131,20 @@ impl DeskStore for MemoryStorage {
 impl MemoryStorage {
     /// The tables, for an act with this event. Fails if two signed it and the proposal is not the second's any more.
     pub(super) fn tables_for(&self, event: Option<&Event>) -> Result<MutexGuard<'_, Tables>, StoreError> {
+        self.tables_for_all(event.into_iter())
+    }
+
+    /// The same for an act with all of these events.
+    pub(super) fn tables_for_all<'a>(
+        &self,
+        events: impl Iterator<Item = &'a Event>,
+    ) -> Result<MutexGuard<'_, Tables>, StoreError> {
         let tables = self.tables();
-        let signed = event.and_then(|event| event.signed.as_ref());
-        match signed.and_then(Signed::second) {
-            Some(second) if !tables.is_of(second) => {
-                Err(StoreError::Failed("proposal is no longer this signature's".into()))
-            }
-            Some(_) | None => Ok(tables),
+        let mut seconds = events.filter_map(|event| event.signed.as_ref()).filter_map(Signed::second);
+        if seconds.any(|second| !tables.is_of(second)) {
+            return Err(StoreError::Failed("proposal is no longer this signature's".into()));
         }
+        Ok(tables)
     }
 }
 

@@ -171,7 +171,7 @@ impl Tables {
 
     /// Takes a user away from the events about them, from sealed ones in steps. Returns how many there were.
     pub(super) fn forget_person(&mut self, user: UserId, pseudonym: Pseudonym, key: &HidingKey) -> u64 {
-        let mut events = 0;
+        let mut events = self.forget_texts(user, pseudonym, key);
         let person = Some(EventPerson::User(user));
         for event in self.fresh_events.values_mut().filter(|event| event.person == person) {
             *event = Event { request: None, ..event.clone().forgetting(pseudonym) };
@@ -183,6 +183,28 @@ impl Tables {
             self.left_to_forget.insert(user, left);
         }
         events
+    }
+
+    /// Takes away the texts that were signed for this user and others.
+    fn forget_texts(&mut self, user: UserId, pseudonym: Pseudonym, key: &HidingKey) -> u64 {
+        let person = Some(EventPerson::User(user));
+        let theirs = self
+            .all_events()
+            .filter(|event| event.person == person && EventKind::OF_MEMBERS.contains(&event.kind));
+        let texts: BTreeSet<EventId> = theirs.filter_map(|event| event.details.signed_in()).collect();
+        let is_one = |event: &Event| {
+            texts.contains(&event.id) && event.kind == EventKind::ChangeSigned && event.person.is_none()
+        };
+        let mut gone = 0;
+        for event in self.fresh_events.values_mut().filter(|event| is_one(event)) {
+            *event = Event { request: None, ..event.clone().forgetting(pseudonym) };
+            gone += 1;
+        }
+        for sealed in self.events.values_mut().filter(|sealed| is_one(&sealed.event)) {
+            *sealed = sealed.clone().forgetting(pseudonym, key);
+            gone += 1;
+        }
+        gone
     }
 
     /// One step. Says whether no event is left.

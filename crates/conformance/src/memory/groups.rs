@@ -5,14 +5,16 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use countersign_domain::admission::{Standing, UserStanding};
 use countersign_domain::declaration::DeclaredThing;
+use countersign_domain::event::Event;
 use countersign_domain::group::{Group, GroupName, Membership, Through};
 use countersign_domain::id::UserId;
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::group_store::MOST_COUNTED;
 use countersign_ports::{
-    ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupChange, GroupCreated, GroupMember, GroupStore,
-    IfGroupUnchanged, MemberAdded, MemberCursor, RetitleGroup, StoreError,
+    ChangeMember, ChangeMembers, CountedGroup, CreateGroup, DeleteGroup, GroupChange, GroupCreated,
+    GroupMember, GroupStore, IfGroupUnchanged, MemberCursor, MembersChanged, MembersGo, RetitleGroup,
+    StoreError,
 };
 use time::OffsetDateTime;
 
@@ -37,8 +39,14 @@ impl GroupStore for MemoryStorage {
                 .unwrap_or(present.created_at == group.created_at);
             return Ok(if is_repeated { GroupCreated::Stored } else { GroupCreated::NameTaken });
         }
+        for change in &command.members {
+            if let Some(user) = tables.unknown_user(change) {
+                return Ok(GroupCreated::UserUnknown(user));
+            }
+        }
         tables.record(command.event)?;
         tables.groups.insert(group.name.clone(), group);
+        tables.change_members(MembersGo::In, command.members, command.text)?;
         Ok(GroupCreated::Stored)
     }
 
@@ -81,49 +89,21 @@ impl GroupStore for MemoryStorage {
         Ok(later.take(count(limit)).map(|group| tables.counted(group)).collect())
     }
 
-    async fn add_member(&self, command: ChangeMember) -> Result<MemberAdded, StoreError> {
-        let mut tables = self.tables_for(command.event.as_deref())?;
-        let ChangeMember { group, member, now, event } = command;
-        if !tables.groups.contains_key(&group) {
-            return Ok(MemberAdded::GroupUnknown);
-        }
-        match member {
-            Subject::User(user) if !tables.users.contains_key(&user) => return Ok(MemberAdded::UserUnknown),
-            Subject::User(user) => {
-                let key = (group, user);
-                if tables.group_users.contains_key(&key) {
-                    return Ok(MemberAdded::AlreadyThere);
+    async fn change_members(&self, command: ChangeMembers) -> Result<MembersChanged, StoreError> {
+        let ChangeMembers { way, changes, event: text } = command;
+        let events = changes.iter().map(|change| &change.event).chain([&text]).flatten();
+        let mut tables = self.tables_for_all(events.map(|event| &**event))?;
+        if way == MembersGo::In {
+            for change in &changes {
+                if !tables.groups.contains_key(&change.group) {
+                    return Ok(MembersChanged::GroupUnknown(change.group.clone()));
                 }
-                tables.record(event)?;
-                tables.group_users.insert(key, now);
-            }
-            Subject::Wallet(wallet) => {
-                let key = (group, key_of(&wallet));
-                if tables.group_wallets.contains_key(&key) {
-                    return Ok(MemberAdded::AlreadyThere);
+                if let Some(user) = tables.unknown_user(change) {
+                    return Ok(MembersChanged::UserUnknown(user));
                 }
-                tables.record(event)?;
-                let row = MemberRow { chain: wallet.chain.clone(), added_at: now };
-                tables.group_wallets.insert(key, row);
             }
         }
-        Ok(MemberAdded::Added)
-    }
-
-    async fn remove_member(&self, command: ChangeMember) -> Result<bool, StoreError> {
-        let mut tables = self.tables_for(command.event.as_deref())?;
-        let thing = DeclaredThing::member_of(&command.group, &command.member);
-        let is_removed = match command.member {
-            Subject::User(user) => tables.group_users.remove(&(command.group, user)).is_some(),
-            Subject::Wallet(wallet) => {
-                tables.group_wallets.remove(&(command.group, key_of(&wallet))).is_some()
-            }
-        };
-        if is_removed {
-            tables.declarations.remove(&thing);
-            tables.record(command.event)?;
-        }
-        Ok(is_removed)
+        tables.change_members(way, changes, text).map(MembersChanged::Changed)
     }
 
     async fn list_members(
@@ -196,6 +176,69 @@ fn place_of(member: &Subject) -> (Option<WalletKey>, Option<UserId>) {
 }
 
 impl Tables {
+    fn unknown_user(&self, change: &ChangeMember) -> Option<UserId> {
+        match change.member {
+            Subject::User(user) => (!self.users.contains_key(&user)).then_some(user),
+            Subject::Wallet(_) => None,
+        }
+    }
+
+    fn change_members(
+        &mut self,
+        way: MembersGo,
+        changes: Vec<ChangeMember>,
+        text: Option<Box<Event>>,
+    ) -> Result<Vec<bool>, StoreError> {
+        let mut changed = Vec::with_capacity(changes.len());
+        for change in changes {
+            changed.push(match way {
+                MembersGo::In => self.add_member(change)?,
+                MembersGo::Out => self.remove_member(change)?,
+            });
+        }
+        if changed.contains(&true) {
+            self.record(text)?;
+        }
+        Ok(changed)
+    }
+
+    fn add_member(&mut self, change: ChangeMember) -> Result<bool, StoreError> {
+        let ChangeMember { group, member, now, event } = change;
+        match member {
+            Subject::User(user) => {
+                let key = (group, user);
+                if self.group_users.contains_key(&key) {
+                    return Ok(false);
+                }
+                self.record(event)?;
+                self.group_users.insert(key, now);
+            }
+            Subject::Wallet(wallet) => {
+                let key = (group, key_of(&wallet));
+                if self.group_wallets.contains_key(&key) {
+                    return Ok(false);
+                }
+                self.record(event)?;
+                let row = MemberRow { chain: wallet.chain.clone(), added_at: now };
+                self.group_wallets.insert(key, row);
+            }
+        }
+        Ok(true)
+    }
+
+    fn remove_member(&mut self, change: ChangeMember) -> Result<bool, StoreError> {
+        let thing = DeclaredThing::member_of(&change.group, &change.member);
+        let is_removed = match change.member {
+            Subject::User(user) => self.group_users.remove(&(change.group, user)).is_some(),
+            Subject::Wallet(wallet) => self.group_wallets.remove(&(change.group, key_of(&wallet))).is_some(),
+        };
+        if is_removed {
+            self.declarations.remove(&thing);
+            self.record(change.event)?;
+        }
+        Ok(is_removed)
+    }
+
     fn retitle_group(&mut self, command: RetitleGroup) -> Result<bool, StoreError> {
         let Some(mut group) = self.groups.get(&command.group).cloned() else { return Ok(false) };
         if group.title != command.title {

@@ -11,9 +11,9 @@ use countersign_domain::login_session::LoginSession;
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    BlockPut, ChangeAccess, CreateGroup, DeleteGroup, ForgetUnused, GroupCreated, LinkWallet, MemberAdded,
-    PurgeExpired, PutBlock, RegisterClient, RemoveBlock, SessionContinued, Storage, UnlinkWallet,
-    UpdateClient, WalletLinked, WalletUnlinked,
+    BlockPut, ChangeAccess, DeleteGroup, ForgetUnused, GroupCreated, LinkWallet, PurgeExpired, PutBlock,
+    RegisterClient, RemoveBlock, SessionContinued, Storage, UnlinkWallet, UpdateClient, WalletLinked,
+    WalletUnlinked,
 };
 use time::{Duration, OffsetDateTime};
 use tokio::task::yield_now;
@@ -21,6 +21,7 @@ use tokio::task::yield_now;
 use super::races::{Pinned, at_once, count};
 use super::{clients, steps};
 use crate::fixtures;
+use crate::one_member::{MemberAdded, OneMember as _};
 
 const TASKS: usize = 32;
 const ROUNDS: usize = 4;
@@ -433,7 +434,7 @@ pub async fn a_group_and_a_member_are_made_by_one_of_many(store: Arc<dyn Storage
             })
             .collect();
         let outcomes = at_once(groups.iter().map(|group| {
-            let (store, command) = (Arc::clone(&store), CreateGroup { group: group.clone(), event: None });
+            let (store, command) = (Arc::clone(&store), fixtures::new_group(group.clone()));
             async move { (command.group.clone(), store.create_group(command).await.unwrap()) }
         }))
         .await;

@@ -10,6 +10,7 @@ use time::Duration;
 use super::races::at_once;
 use super::steps;
 use crate::fixtures;
+use crate::one_member::OneMember as _;
 
 fn declaration(kind: DeclaredKind, key: &str, source: &str) -> Declaration {
     let thing = DeclaredThing { kind, key: key.to_owned() };

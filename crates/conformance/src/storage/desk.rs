@@ -20,6 +20,7 @@ use time::{Date, Duration};
 use super::races::{Pinned, at_once, count};
 use super::steps;
 use crate::fixtures::{self, NOW};
+use crate::one_member::OneMember as _;
 
 const TASKS: usize = 16;
 const ROUNDS: usize = 8;

@@ -16,6 +16,7 @@ use time::Duration;
 
 use super::{clients, steps};
 use crate::fixtures;
+use crate::one_member::OneMember as _;
 
 /// A client is read as it was registered, and its id stays taken.
 pub async fn a_registered_client_outlives_the_process(open: impl AsyncFn() -> Arc<dyn Storage>) {

@@ -13,27 +13,28 @@ use countersign_domain::client::{Client, ClientAuthentication};
 use countersign_domain::desk::proposal::{Proposal, ProposalState};
 use countersign_domain::epoch::Epoch;
 use countersign_domain::event::{Event, EventPerson};
-use countersign_domain::group::GroupTitle;
+use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::id::UserId;
 use countersign_domain::resource::Resource;
 use countersign_domain::scope::Scope;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::subject::Subject;
 use countersign_ports::{
-    AccessEnded, AddSigningKey, AdminKeyCreated, BlockPut, ChangeAccess, ChangeMember, ChangeResources,
-    CompleteLogin, ConfirmEmail, ContinueSession, CreateAdminKey, CreateGroup, CreateResource, DeleteAccount,
-    DeleteClient, DeleteGroup, DeleteResource, EmailConfirmed, EmailPut, EndAccess, EndProposal, EndSession,
-    EndSessions, GroupCreated, KeyAdded, LinkWallet, LoginCompleted, MemberAdded, OpenSession, PutBlock,
-    PutEmail, PutProposal, RaiseEpoch, RegisterClient, Registered, RemoveBlock, RemoveSigningKey,
-    ResourceChange, ResourceCreated, ResourceUpdated, RetitleGroup, RevokeAdminKey, RevokeConsent,
-    RevokeGrant, RevokeToken, Revoked, RotateSecret, SessionClient, SessionContinued, SessionOpened, SignOut,
-    Storage, StoreError, UnlinkWallet, UpdateClient, UpdateResource, WalletLinked, WalletUnlinked,
-    WithdrawSigningKey, storage_operations,
+    AccessEnded, AddSigningKey, AdminKeyCreated, BlockPut, ChangeAccess, ChangeMember, ChangeMembers,
+    ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession, CreateAdminKey, CreateGroup,
+    CreateResource, DeleteAccount, DeleteClient, DeleteGroup, DeleteResource, EmailConfirmed, EmailPut,
+    EndAccess, EndProposal, EndSession, EndSessions, GroupCreated, KeyAdded, LinkWallet, LoginCompleted,
+    MembersChanged, MembersGo, OpenSession, PutBlock, PutEmail, PutProposal, RaiseEpoch, RegisterClient,
+    Registered, RemoveBlock, RemoveSigningKey, ResourceChange, ResourceCreated, ResourceUpdated,
+    RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateSecret,
+    SessionClient, SessionContinued, SessionOpened, SignOut, Storage, StoreError, UnlinkWallet, UpdateClient,
+    UpdateResource, WalletLinked, WalletUnlinked, WithdrawSigningKey, storage_operations,
 };
 use time::Duration;
 
 use super::{clients, steps};
 use crate::fixtures;
+use crate::one_member::OneMember as _;
 
 /// Which events the acts of a trial carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -800,40 +801,27 @@ async fn delete_group(trial: Trial) {
     trial.nothing(|event| store.delete_group(command(event)), false).await;
 }
 
-async fn add_member(trial: Trial) {
+async fn change_members(trial: Trial) {
     let store = &*trial.store;
-    let group = steps::group(store).await;
-    let nowhere = fixtures::group_name();
+    let (group, nowhere) = (steps::group(store).await, fixtures::group_name());
     let user = Subject::User(steps::sign_in(store).await.new_user);
+    let change = |way, group: &GroupName, member: &Subject, event| {
+        let command = fixtures::change_one(way, fixtures::add_member(group, member));
+        store.change_members(ChangeMembers { event, ..command })
+    };
+    let changed = |is_changed| MembersChanged::Changed(vec![is_changed]);
     for member in [user, Subject::Wallet(fixtures::wallet_account())] {
-        let change = fixtures::add_member(&group, &member);
-        let command = |event| ChangeMember { event, ..change.clone() };
-        trial.done(|event| store.add_member(command(event)), MemberAdded::Added, as_given).await;
-        trial.nothing(|event| store.add_member(command(event)), MemberAdded::AlreadyThere).await;
-        let change = fixtures::add_member(&nowhere, &member);
-        let command = |event| ChangeMember { event, ..change.clone() };
-        trial.nothing(|event| store.add_member(command(event)), MemberAdded::GroupUnknown).await;
+        for way in [MembersGo::In, MembersGo::Out] {
+            trial.done(|event| change(way, &group, &member, event), changed(true), as_given).await;
+            trial.nothing(|event| change(way, &group, &member, event), changed(false)).await;
+        }
+        let unknown = MembersChanged::GroupUnknown(nowhere.clone());
+        trial.nothing(|event| change(MembersGo::In, &nowhere, &member, event), unknown).await;
+        trial.nothing(|event| change(MembersGo::Out, &nowhere, &member, event), changed(false)).await;
     }
-    let change = fixtures::add_member(&group, &Subject::User(fixtures::user_id()));
-    let command = |event| ChangeMember { event, ..change.clone() };
-    trial.nothing(|event| store.add_member(command(event)), MemberAdded::UserUnknown).await;
-}
-
-async fn remove_member(trial: Trial) {
-    let store = &*trial.store;
-    let group = steps::group(store).await;
-    let nowhere = fixtures::group_name();
-    let user = Subject::User(steps::sign_in(store).await.new_user);
-    for member in [user, Subject::Wallet(fixtures::wallet_account())] {
-        steps::add(store, &group, &member).await;
-        let change = fixtures::remove_member(&nowhere, &member);
-        let command = |event| ChangeMember { event, ..change.clone() };
-        trial.nothing(|event| store.remove_member(command(event)), false).await;
-        let change = fixtures::remove_member(&group, &member);
-        let command = |event| ChangeMember { event, ..change.clone() };
-        trial.done(|event| store.remove_member(command(event)), true, as_given).await;
-        trial.nothing(|event| store.remove_member(command(event)), false).await;
-    }
+    let nobody = fixtures::user_id();
+    let unknown = MembersChanged::UserUnknown(nobody);
+    trial.nothing(|event| change(MembersGo::In, &group, &Subject::User(nobody), event), unknown).await;
 }
 
 async fn revoke_token(trial: Trial) {

@@ -18,6 +18,7 @@ use time::Duration;
 
 use super::steps;
 use crate::fixtures::{self, NOW};
+use crate::one_member::OneMember as _;
 
 /// So many new events, oldest first.
 async fn recorded<const N: usize>(store: &dyn Storage) -> [Event; N] {
@@ -896,4 +897,53 @@ pub async fn events_are_seen_by_the_other_replica(open: impl AsyncFn() -> Arc<dy
     assert!(!there.take_lease(lease("events", 2, 1, 60)).await.unwrap());
     assert_eq!(there.forget_events(ForgetEvents { before: 9, checkpoints: 8 }).await.unwrap(), 8);
     assert_eq!(steps::sealed_events(&*here).await, []);
+}
+
+/// A text that was signed for several people goes with the first of them, and their own events stay: fresh or sealed.
+pub async fn the_text_of_several_people_goes_with_one_of_them(store: Arc<dyn Storage>) {
+    for is_sealed in [false, true] {
+        let (gone, stays) = (steps::sign_in(&*store).await, steps::sign_in(&*store).await);
+        let mut texts = Vec::new();
+        for (one, other) in [(gone.new_user, stays.new_user), (stays.new_user, fixtures::user_id())] {
+            let mut text = fixtures::event();
+            let signature = ChangeSignature { account: gone.account.clone(), ..fixtures::change_signature() };
+            (text.kind, text.wallet) = (EventKind::ChangeSigned, None);
+            text.signed = Some(Signed::of(fixtures::grant_id(), &[signature]));
+            steps::record(&*store, &text).await;
+            for (user, kind) in [(one, EventKind::GroupMemberAdded), (other, EventKind::GroupMemberRemoved)] {
+                let mut event = Event { kind, wallet: None, ..fixtures::event().about(user) };
+                event.name_text(text.id);
+                steps::record(&*store, &event).await;
+            }
+            texts.push(text);
+        }
+        // Something else that is said to be a text stays, whoever names it.
+        let other = fixtures::event();
+        let mut naming =
+            Event { kind: EventKind::GroupMemberAdded, ..fixtures::event().about(gone.new_user) };
+        naming.name_text(other.id);
+        steps::record(&*store, &other).await;
+        steps::record(&*store, &naming).await;
+        if is_sealed {
+            steps::seal(&*store).await;
+        }
+        let before = steps::events(&*store).await;
+        let command = deletion(gone.new_user, &gone.account);
+        assert!(store.delete_account(command.clone()).await.unwrap());
+        let person = Some(EventPerson::User(gone.new_user));
+        let mut hidden = 0;
+        for event in before {
+            let now = find(&*store, event.id).await.unwrap().event;
+            if event.person == person || event.id == texts[0].id {
+                let request = event.request.clone().filter(|_| is_sealed);
+                assert_eq!(now, Event { request, ..event.forgetting(command.pseudonym) });
+                hidden += 1;
+            } else {
+                assert_eq!(now, event);
+            }
+        }
+        assert_eq!(store.count_events_of(command.pseudonym).await.unwrap(), hidden);
+        let told = store.find_event(command.event.as_ref().unwrap().id).await.unwrap().unwrap().event;
+        assert!(told.details.as_str().contains(&format!("\"events\":{hidden}")), "{:?}", told.details);
+    }
 }

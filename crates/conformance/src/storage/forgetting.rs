@@ -17,6 +17,7 @@ use time::{Duration, OffsetDateTime};
 use super::races::at_once;
 use super::steps;
 use crate::fixtures::{self, NOW};
+use crate::one_member::OneMember as _;
 
 const SECOND: Duration = Duration::seconds(1);
 const WEEK: Duration = Duration::days(7);

@@ -9,13 +9,14 @@ use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::group_store::MOST_COUNTED;
 use countersign_ports::{
-    ChangeMember, CountedGroup, CreateGroup, DeleteGroup, GroupCreated, GroupMember, MemberAdded,
-    RetitleGroup, Storage,
+    ChangeMember, ChangeMembers, CountedGroup, CreateGroup, DeleteGroup, GroupCreated, GroupMember,
+    MembersChanged, MembersGo, RetitleGroup, Storage,
 };
 use time::Duration;
 
 use super::steps;
 use crate::fixtures;
+use crate::one_member::{MemberAdded, OneMember as _};
 
 const HOUR: Duration = Duration::hours(1);
 
@@ -65,7 +66,7 @@ pub async fn a_created_group_is_found(store: Arc<dyn Storage>) {
     let [name, other] = [fixtures::group_name(), steps::group(&*store).await];
     let group = titled(&name, "Staff of the EU");
     assert_eq!(counted(&*store, &name).await, None);
-    let command = CreateGroup { group: group.clone(), event: None };
+    let command = fixtures::new_group(group.clone());
     assert_eq!(store.create_group(command).await.unwrap(), GroupCreated::Stored);
     assert_eq!(counted(&*store, &name).await, Some((group, 0, 0)));
     assert_eq!(counted(&*store, &other).await, Some((fixtures::group(&other), 0, 0)));
@@ -74,7 +75,7 @@ pub async fn a_created_group_is_found(store: Arc<dyn Storage>) {
 /// Rule 3: the same command again gets the same answer, whatever happened to the group since.
 pub async fn a_group_that_is_created_again_is_stored_once(store: Arc<dyn Storage>) {
     let name = fixtures::group_name();
-    let command = CreateGroup { group: titled(&name, "First"), event: None };
+    let command = fixtures::new_group(titled(&name, "First"));
     for _ in 0..2 {
         assert_eq!(store.create_group(command.clone()).await.unwrap(), GroupCreated::Stored);
     }
@@ -90,10 +91,7 @@ pub async fn a_taken_name_changes_no_group(store: Arc<dyn Storage>) {
     let name = steps::group(&*store).await;
     for title in ["Another", "Second"] {
         let group = Group { created_at: fixtures::NOW + HOUR, ..titled(&name, title) };
-        assert_eq!(
-            store.create_group(CreateGroup { group, event: None }).await.unwrap(),
-            GroupCreated::NameTaken
-        );
+        assert_eq!(store.create_group(fixtures::new_group(group)).await.unwrap(), GroupCreated::NameTaken);
     }
     assert_eq!(counted(&*store, &name).await, Some((fixtures::group(&name), 0, 0)));
 }
@@ -126,7 +124,7 @@ pub async fn every_value_of_a_group_survives(store: Arc<dyn Storage>) {
         group.title = titles.get(place).map(|title| GroupTitle::parse(title).unwrap());
         group.created_at += Duration::microseconds(1);
         assert_eq!(
-            store.create_group(CreateGroup { group: group.clone(), event: None }).await.unwrap(),
+            store.create_group(fixtures::new_group(group.clone())).await.unwrap(),
             GroupCreated::Stored
         );
         groups.push(group);
@@ -200,7 +198,7 @@ pub async fn a_deleted_group_is_gone_with_its_memberships(store: Arc<dyn Storage
     );
 
     let group = Group { created_at: fixtures::NOW + HOUR, ..fixtures::group(&gone) };
-    let again = CreateGroup { group: group.clone(), event: None };
+    let again = fixtures::new_group(group.clone());
     assert_eq!(store.create_group(again).await.unwrap(), GroupCreated::Stored);
     assert_eq!(counted(&*store, &gone).await, Some((group, 0, 0)));
     assert_eq!(groups_of(&*store, login.new_user).await, left);
@@ -591,4 +589,75 @@ pub async fn f_26_the_standing_of_a_user_says_what_that_of_each_wallet_does(stor
     steps::block(store, fixtures::block_user(user)).await;
     agrees(&[]).await;
     assert_eq!(store.standing_of_user(fixtures::user_id()).await.unwrap(), UserStanding::default());
+}
+
+/// In one commit, and none if one of them cannot be. What was signed for all of them is recorded if one changes.
+pub async fn several_members_change_together_or_not_at_all(store: Arc<dyn Storage>) {
+    let told = || Some(Box::new(fixtures::event()));
+    let group = steps::group(&*store).await;
+    let (user, nobody) = (steps::sign_in(&*store).await.new_user, fixtures::user_id());
+    let unseen = wallet(&fixtures::wallet_account());
+    let change = |group: &GroupName, member: &Subject| ChangeMember {
+        event: told(),
+        ..fixtures::add_member(group, member)
+    };
+    let change_all = async |way, group: &GroupName, members: &[&Subject]| {
+        let changes = members.iter().map(|member| change(group, member)).collect();
+        let text = told();
+        let id = text.as_ref().unwrap().id;
+        let before = steps::events(&*store).await.len();
+        let outcome = store.change_members(ChangeMembers { way, changes, event: text }).await.unwrap();
+        let is_told = store.find_event(id).await.unwrap().is_some();
+        let told = steps::events(&*store).await.len() - before;
+        let changed = match &outcome {
+            MembersChanged::Changed(changed) => changed.iter().filter(|changed| **changed).count(),
+            MembersChanged::GroupUnknown(_) | MembersChanged::UserUnknown(_) => 0,
+        };
+        assert_eq!(told, changed + usize::from(is_told), "{outcome:?}");
+        (outcome, is_told)
+    };
+    let (own, stranger) = (Subject::User(user), Subject::User(nobody));
+    let before = steps::events(&*store).await;
+    let outcome = change_all(MembersGo::In, &group, &[&unseen, &own, &stranger]).await;
+    assert_eq!(outcome, (MembersChanged::UserUnknown(nobody), false));
+    let nowhere = fixtures::group_name();
+    let outcome = change_all(MembersGo::In, &nowhere, &[&unseen]).await;
+    assert_eq!(outcome, (MembersChanged::GroupUnknown(nowhere.clone()), false));
+    let event = told();
+    let creation = CreateGroup {
+        members: vec![change(&nowhere, &own), change(&nowhere, &stranger)],
+        event,
+        text: told(),
+        ..fixtures::create_group(&nowhere)
+    };
+    let outcome = store.create_group(creation.clone()).await.unwrap();
+    assert_eq!(outcome, GroupCreated::UserUnknown(nobody));
+    assert_eq!(counted(&*store, &nowhere).await, None);
+    assert_eq!(members_of(&*store, &group).await, []);
+    assert_eq!(steps::events(&*store).await, before);
+
+    let changed = |each: &[bool]| MembersChanged::Changed(each.to_vec());
+    let outcome = change_all(MembersGo::In, &group, &[&unseen]).await;
+    assert_eq!(outcome, (changed(&[true]), true));
+    let outcome = change_all(MembersGo::In, &group, &[&unseen, &own]).await;
+    assert_eq!(outcome, (changed(&[false, true]), true), "in the order of the command");
+    let outcome = change_all(MembersGo::In, &group, &[&own, &unseen]).await;
+    assert_eq!(outcome, (changed(&[false, false]), false), "a repeat");
+    assert_eq!(members_of(&*store, &group).await, [own.clone(), unseen.clone()]);
+    let outcome = change_all(MembersGo::Out, &group, &[&stranger, &own, &unseen]).await;
+    assert_eq!(outcome, (changed(&[false, true, true]), true));
+    assert_eq!(members_of(&*store, &group).await, []);
+    let outcome = change_all(MembersGo::Out, &group, &[&own]).await;
+    assert_eq!(outcome, (changed(&[false]), false));
+
+    let creation =
+        CreateGroup { members: vec![change(&nowhere, &unseen), change(&nowhere, &own)], ..creation };
+    for _ in 0..2 {
+        assert_eq!(store.create_group(creation.clone()).await.unwrap(), GroupCreated::Stored);
+        assert_eq!(members_of(&*store, &nowhere).await, [own.clone(), unseen.clone()]);
+    }
+    for event in [&creation.event, &creation.text, &creation.members[0].event, &creation.members[1].event] {
+        let id = event.as_ref().unwrap().id;
+        assert!(store.find_event(id).await.unwrap().is_some());
+    }
 }

@@ -14,6 +14,7 @@ use time::{Duration, OffsetDateTime};
 
 use super::steps;
 use crate::fixtures::{self, NOW};
+use crate::one_member::OneMember as _;
 
 const HOUR: Duration = Duration::hours(1);
 

@@ -20,6 +20,7 @@ use time::{Duration, OffsetDateTime};
 use super::races::{Pinned, at_once, count};
 use super::{clients, steps};
 use crate::fixtures;
+use crate::one_member::OneMember as _;
 
 const TASKS: usize = 32;
 

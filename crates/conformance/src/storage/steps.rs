@@ -14,15 +14,16 @@ use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     Account, BlockPut, CheckpointAt, CompleteLogin, ContinueSession, EventAt, EventFilter, EventOrder,
-    EventPage, GroupCreated, KnownAccess, LinkWallet, LoginCompleted, MemberAdded, OpenSession, PutBlock,
-    Redeemed, RegisterClient, Rotated, SealEvents, Sealed, SessionContinued, SessionOpened, Storage,
-    UnlinkWallet, WalletLinked, WalletUnlinked,
+    EventPage, GroupCreated, KnownAccess, LinkWallet, LoginCompleted, OpenSession, PutBlock, Redeemed,
+    RegisterClient, Rotated, SealEvents, Sealed, SessionContinued, SessionOpened, Storage, UnlinkWallet,
+    WalletLinked, WalletUnlinked,
 };
 
 use time::OffsetDateTime;
 use time::macros::datetime;
 
 use crate::fixtures;
+use crate::one_member::{MemberAdded, OneMember as _};
 
 /// A wallet signs in to a registered client.
 pub(crate) async fn sign_in(store: &dyn Storage) -> CompleteLogin {

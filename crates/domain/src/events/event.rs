@@ -10,11 +10,11 @@ mod details;
 mod kind;
 mod signed;
 
-use std::fmt;
+use std::{fmt, mem};
 
 pub use self::actor::{Actor, ActorRejected};
 pub use self::cause::{Cause, SERVER};
-pub use self::details::Details;
+pub use self::details::{Details, SIGNED_IN};
 pub use self::kind::{EventKind, EventKindUnknown};
 pub use self::signed::{ChangeSignature, SecondSignature, Signed};
 use crate::id::{ClientId, EventId, UserId};
@@ -52,6 +52,12 @@ impl Event {
     pub fn about(mut self, user: UserId) -> Self {
         self.person.get_or_insert(EventPerson::User(user));
         self
+    }
+
+    /// Says that what was signed is in the event of a text that is about several people.
+    pub fn name_text(&mut self, text: EventId) {
+        self.signed = None;
+        self.details = mem::take(&mut self.details).text(SIGNED_IN, text);
     }
 
     /// The same event, with nothing left that leads to the person.

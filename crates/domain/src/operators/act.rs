@@ -18,7 +18,7 @@ use fields::{CHANGE, WITH};
 pub use table::{ActField, ActName, ActOperation, ActRow, Second, Takes};
 
 use crate::admin_key::{AdminKeyName, AdminScopes};
-use crate::admission::{AccessRule, Release};
+use crate::admission::{AccessRule, ClientAccess, Release};
 use crate::client_change::FieldChange;
 use crate::client_secrets::KeepOld;
 use crate::desk::operators::{DeskPolicy, Quorum};
@@ -73,6 +73,8 @@ pub enum Act {
         group: GroupName,
         /// Its title.
         title: Option<GroupTitle>,
+        /// Who is in it from the beginning.
+        members: Vec<NamedSubject>,
     },
     /// Gives a group another title, or takes its title away.
     RetitleGroup {
@@ -90,19 +92,19 @@ pub enum Act {
         /// The scopes that only its members get.
         needed_by: Vec<ScopeName>,
     },
-    /// Adds a member to a group. One at a time: the text of one person's event never names another person.
-    AddMember {
+    /// Puts users and wallets into a group.
+    AddMembers {
         /// Which group.
         group: GroupName,
-        /// The user or wallet.
-        member: NamedSubject,
+        /// The users and wallets.
+        members: Vec<NamedSubject>,
     },
-    /// Removes a member from a group.
-    RemoveMember {
+    /// Takes users and wallets out of a group.
+    RemoveMembers {
         /// Which group.
         group: GroupName,
-        /// The user or wallet.
-        member: NamedSubject,
+        /// The users and wallets.
+        members: Vec<NamedSubject>,
     },
     /// Registers a client.
     RegisterClient {
@@ -114,6 +116,8 @@ pub enum Act {
         resources: Vec<String>,
         /// What it has, field by field. Empty in the texts of releases that did not say it.
         fields: Vec<FieldChange>,
+        /// Who can sign in to it. `None` if that was not said: the setting `default_access` decides.
+        access: Option<NewAccess>,
     },
     /// Replaces the metadata of a client.
     ChangeClient {
@@ -267,6 +271,21 @@ impl From<Subject> for NamedSubject {
     }
 }
 
+/// Who can sign in to a new client, and which groups it gets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewAccess {
+    /// The rule; `None` to follow the setting `default_access`.
+    pub rule: Option<AccessRule>,
+    /// Which groups it gets; `None` for those of its rule.
+    pub release: Option<Release>,
+}
+
+impl From<NewAccess> for ClientAccess {
+    fn from(NewAccess { rule, release }: NewAccess) -> Self {
+        Self { rule, release: release.unwrap_or_default() }
+    }
+}
+
 /// A user, and a wallet that people recognize them by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedUser {
@@ -367,8 +386,8 @@ impl Act {
             Self::CreateGroup { .. } => ActName::CreateGroup,
             Self::RetitleGroup { .. } => ActName::RetitleGroup,
             Self::DeleteGroup { .. } => ActName::DeleteGroup,
-            Self::AddMember { .. } => ActName::AddMember,
-            Self::RemoveMember { .. } => ActName::RemoveMember,
+            Self::AddMembers { .. } => ActName::AddMembers,
+            Self::RemoveMembers { .. } => ActName::RemoveMembers,
             Self::RegisterClient { .. } => ActName::RegisterClient,
             Self::ChangeClient { .. } => ActName::ChangeClient,
             Self::DeleteClient { .. } => ActName::DeleteClient,
@@ -400,8 +419,8 @@ impl Act {
             Self::CreateGroup { group, .. }
             | Self::RetitleGroup { group, .. }
             | Self::DeleteGroup { group, .. }
-            | Self::AddMember { group, .. }
-            | Self::RemoveMember { group, .. } => Topic::Group(group),
+            | Self::AddMembers { group, .. }
+            | Self::RemoveMembers { group, .. } => Topic::Group(group),
             Self::RegisterClient { id, .. } => Topic::NewClient(*id),
             Self::ChangeClient { client, .. }
             | Self::DeleteClient { client }
@@ -431,6 +450,25 @@ impl Act {
         }
     }
 
+    /// The users and wallets of which it names any number.
+    pub fn members(&self) -> &[NamedSubject] {
+        if let Self::CreateGroup { members, .. }
+        | Self::AddMembers { members, .. }
+        | Self::RemoveMembers { members, .. } = self
+        {
+            members
+        } else {
+            &[]
+        }
+    }
+
+    /// Does its text name someone that not all of its events are about? Then the text has an event of its own
+    /// ([`EventKind::ChangeSigned`](crate::event::EventKind::ChangeSigned)).
+    pub fn is_about_several(&self) -> bool {
+        let alone = usize::from(!matches!(self, Self::CreateGroup { .. }));
+        self.members().len() > alone
+    }
+
     /// Must a second operator sign it?
     pub fn needs_second(&self, policy: &DeskPolicy, weight: Weight<'_>) -> bool {
         let name = self.name();
@@ -448,6 +486,9 @@ impl Act {
     }
 
     fn lets_everyone_in(&self, default_access: &AccessRule) -> bool {
+        if let Self::RegisterClient { access: Some(NewAccess { rule: Some(rule), .. }), .. } = self {
+            return *rule == AccessRule::Everyone && *default_access != AccessRule::Everyone;
+        }
         let Self::SetAccess { rule, .. } = self else { return false };
         *rule.as_ref().unwrap_or(default_access) == AccessRule::Everyone
     }

@@ -296,6 +296,7 @@ async fn create(
         metadata: Box::new(requested.clone()),
         resources: resources.clone().unwrap_or_default(),
         fields: Vec::new(),
+        access: None,
     };
     let created = creating(&state, &caller, &request, &body, async |management| {
         effect_of(&state, Operating::new(management), act.clone()).await

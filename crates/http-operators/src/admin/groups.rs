@@ -2,7 +2,7 @@
 
 use actix_web::web::{self, Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
-use countersign_domain::act::{Act, ActName, UsedBy};
+use countersign_domain::act::{Act, ActName, NamedSubject, UsedBy};
 use countersign_domain::admin_key::{AdminArea, AdminRight};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::client::Client;
@@ -87,7 +87,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
     .asks(&[Parameter::Limit, Parameter::After(Cursor::Row)])
     .answers(200, MEMBER_LIST),
     act(
-        ActName::AddMember,
+        ActName::AddMembers,
         ("Put users and wallets into a group", "If one of the users is not there, no one is added."),
         || web::post().to(add),
     )
@@ -100,7 +100,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
     )
     .conflicts(),
     act(
-        ActName::RemoveMember,
+        ActName::RemoveMembers,
         (
             "Take users and wallets out of a group",
             "As they were put in: users by their ids, wallets by their addresses.",
@@ -120,7 +120,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
 const NEW_GROUP: Schema = Schema::body::<NewGroup>(
     "NewGroup",
     || request::<NewGroup>(&["name"], &[("name", json!({"pattern": formats::GROUP})), ("title", title())]),
-    || json!({"name": "staff", "title": "Everyone who works here"}),
+    || json!({"name": "staff", "title": "Everyone who works here", "members": ["eip155:1:0x00000000219ab540356cbb839cbe05303d7705fa"]}),
 );
 
 const GROUP_UPDATE: Schema = Schema::body::<GroupUpdate>(
@@ -165,6 +165,11 @@ struct NewGroup {
     name: String,
     /// What operators call it.
     title: Option<String>,
+    /// Its members: ids of users, addresses of wallets, or wallets with their chain (CAIP-10), up to 1000.
+    #[serde(default)]
+    members: Vec<String>,
+    /// What an EVM address among the members is: `key` or `contract`. Only needed if it could be either.
+    kind: Option<String>,
 }
 
 /// A change of a group.
@@ -320,7 +325,8 @@ async fn create(
     let name = GroupName::parse(&body.value.name)
         .map_err(|rejected| Problem::invalid("name", rejected.to_string()))?;
     let title = title_of(body.value.title.as_deref())?;
-    let act = Act::CreateGroup { group: name, title };
+    let members = named(state.management(), &body.value.members, body.value.kind.as_deref()).await?;
+    let act = Act::CreateGroup { group: name, title, members };
     let created = creating(&state, &caller, &request, &body, async |management| {
         effect_of(&state, Operating::new(management), act.clone()).await
     });
@@ -403,9 +409,8 @@ async fn add(
 ) -> Result<HttpResponse, Problem> {
     Query::of(&request, &[])?;
     let (management, name) = (state.management_for(&caller), name_in(&name)?);
-    let (member, others) = named(management, body.value).await?;
-    let operating = Operating { others, ..Operating::new(management) };
-    answer(make(&state, operating, Act::AddMember { group: name, member: member.into() }, false).await?)
+    let members = some_named(management, body.value).await?;
+    answer(make(&state, Operating::new(management), Act::AddMembers { group: name, members }, false).await?)
 }
 
 async fn remove(
@@ -417,15 +422,16 @@ async fn remove(
 ) -> Result<HttpResponse, Problem> {
     Query::of(&request, &[])?;
     let (management, name) = (state.management_for(&caller), name_in(&name)?);
-    let (member, others) = named(management, body.value).await?;
-    let operating = Operating { others, ..Operating::new(management) };
-    answer(make(&state, operating, Act::RemoveMember { group: name, member: member.into() }, false).await?)
+    let members = some_named(management, body.value).await?;
+    answer(
+        make(&state, Operating::new(management), Act::RemoveMembers { group: name, members }, false).await?,
+    )
 }
 
 /// Answers with what an act on a group did.
 fn answer(effect: Effect) -> Result<HttpResponse, Problem> {
-    if let Effect::GroupCreated(group) = effect {
-        return Ok(HttpResponse::Created().json(GroupBody::of(CountedGroup { group, users: 0, wallets: 0 })));
+    if let Effect::GroupCreated(counted) = effect {
+        return Ok(HttpResponse::Created().json(GroupBody::of(counted)));
     }
     if let Effect::GroupRetitled(counted) = effect {
         return one(&GroupBody::of(counted));
@@ -461,22 +467,35 @@ fn answer(effect: Effect) -> Result<HttpResponse, Problem> {
 }
 
 /// Finds everyone who is named, each once: the first one and the others.
-async fn named(management: Management<'_>, members: Members) -> Result<(Subject, Vec<Subject>), Problem> {
-    let wrong = || Problem::invalid("members", format!("it takes 1 to {MOST} members"));
-    if members.members.len() > MOST {
-        return Err(wrong());
+async fn some_named(management: Management<'_>, members: Members) -> Result<Vec<NamedSubject>, Problem> {
+    if members.members.is_empty() {
+        return Err(wrong_number());
     }
-    let kind = who::kind(members.kind.as_deref())?;
-    let mut named: Vec<Subject> = Vec::with_capacity(members.members.len());
-    for (place, text) in members.members.iter().enumerate() {
+    named(management, &members.members, members.kind.as_deref()).await
+}
+
+async fn named(
+    management: Management<'_>,
+    members: &[String],
+    kind: Option<&str>,
+) -> Result<Vec<NamedSubject>, Problem> {
+    if members.len() > MOST {
+        return Err(wrong_number());
+    }
+    let kind = who::kind(kind)?;
+    let mut named: Vec<Subject> = Vec::with_capacity(members.len());
+    for (place, text) in members.iter().enumerate() {
         let found = who::either(management, text, kind).await;
         let found = found.map_err(|problem| problem.about(format!("members[{place}]")))?;
         if !named.contains(&found) {
             named.push(found);
         }
     }
-    let (first, others) = named.split_first().ok_or_else(wrong)?;
-    Ok((first.clone(), others.to_vec()))
+    Ok(named.into_iter().map(NamedSubject::from).collect())
+}
+
+fn wrong_number() -> Problem {
+    Problem::invalid("members", format!("it takes 1 to {MOST} members"))
 }
 
 fn member_after(text: &str) -> Result<Subject, Problem> {

@@ -76,6 +76,7 @@ impl From<ActRefused> for Problem {
             | ActRefused::AdminKeyUnknown(_)
             | ActRefused::AdminKeyRevoked
             | ActRefused::NoSuchProposal
+            | ActRefused::OneAtATime
             | ActRefused::TooLong
             | ActRefused::Unwritable => (StatusCode::CONFLICT, None),
         };

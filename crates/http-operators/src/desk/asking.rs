@@ -34,7 +34,7 @@ struct Asking<'a> {
     sent: &'a Sent,
     applications: Option<&'a dyn Applications>,
     inputs: Vec<Input>,
-    /// What names a user or a wallet that must be looked up for the field.
+    /// What names users or wallets that must be looked up for the field.
     who: Option<Given<'a>>,
 }
 
@@ -48,11 +48,14 @@ const KEY_NAME: Input = Text.named("key_name").required();
 const KIND: Input = Select.named("wallet_kind").of(&KINDS).with_hint();
 const PROPOSAL: Input = Hidden.named("proposal");
 const RESOURCES: Input = Area.named("resources").with_hint();
+const RULE: Input = Select.named("rule");
 const URI: Input = Text.named("uri").required();
 
 const KINDS: [(&str, &str); 3] = [("", "whichever"), ("key", "key"), ("contract", "contract")];
 const RULES: [(&str, &str); 4] =
     [("default", "default"), ("everyone", "everyone"), ("nobody", "nobody"), ("groups", "groups")];
+/// No rule is chosen for a new client until someone does.
+const NEW_RULES: [(&str, &str); 5] = [("", "choose"), RULES[3], RULES[1], RULES[2], RULES[0]];
 const RELEASES: [(&str, &str); 4] =
     [("", "as_it_is"), ("rule", "release_rule"), ("all", "all"), ("groups", "groups")];
 const OPEN_TO: [(&str, &str); 2] = [("everyone", "everyone"), ("named", "named")];
@@ -63,6 +66,9 @@ const KEEP_OLD: [(&str, &str); 5] = [
     ("604800", "keep_week"),
     ("2592000", "keep_month"),
 ];
+
+/// How many users and wallets are looked up for one text. Fewer fit into it.
+const MOST_NAMED: usize = 50;
 
 /// The longest time that an admin key can live, in days: 100 years would not fit.
 const MAX_DAYS: u32 = 36_500;
@@ -91,7 +97,7 @@ impl<'a> Asking<'a> {
     fn field(&mut self, field: ActField, act: ActWriter) -> Result<ActWriter, Unfit> {
         Ok(match field {
             ActField::User => act.user(&self.asks(Hidden.named("user")).id(UserId::parse)?.into()),
-            ActField::Wallet => self.asks_who("wallet", act),
+            ActField::Wallet => self.asks_who(Text.named("wallet").required(), act),
             ActField::Reason => {
                 let reason = self.asks(words("reason", 200).with_hint());
                 act.reason(reason.optional(Block::judge_reason)?.as_deref())
@@ -106,7 +112,8 @@ impl<'a> Asking<'a> {
             ActField::GroupTitle => {
                 act.title(self.asks(words("title", 100)).optional(GroupTitle::parse)?.as_ref())
             }
-            ActField::Member => self.asks_who("member", act),
+            ActField::Members => self.asks_who(Area.named("member").required(), act),
+            ActField::FirstMembers => self.asks_who(Area.named("members"), act),
             ActField::Client => act.client(&self.asks(Hidden.named("client")).id(ClientId::parse)?.into()),
             ActField::Registration => act.metadata(&self.registration()?),
             ActField::Metadata => act.metadata(&self.metadata(emptied())?),
@@ -123,7 +130,8 @@ impl<'a> Asking<'a> {
                 })?;
                 act.keep_old(kept.unwrap_or(KeepOld::USUAL))
             }
-            ActField::Rule => act.rule(self.rule()?.as_ref()),
+            ActField::NewRule => act.rule(self.rule(RULE.of(&NEW_RULES).required())?.as_ref()),
+            ActField::Rule => act.rule(self.rule(RULE.of(&RULES))?.as_ref()),
             ActField::Release => act.release(self.release()?.as_ref()),
             ActField::NewUri => act.uri(self.asks(URI).required()?),
             ActField::Uri => act.uri(self.asks(URI.hidden()).required()?),
@@ -177,15 +185,15 @@ impl<'a> Asking<'a> {
         self.sent.given(input.name)
     }
 
-    /// Asks for a user or a wallet, which is written when it was looked up.
-    fn asks_who(&mut self, name: &'static str, act: ActWriter) -> ActWriter {
-        self.who = Some(self.asks(Text.named(name).required().with_hint()));
+    /// Asks for users or wallets, which are written when they were looked up.
+    fn asks_who(&mut self, input: Input, act: ActWriter) -> ActWriter {
+        self.who = Some(self.asks(input.with_hint()));
         self.asks(KIND);
         act
     }
 
-    fn rule(&mut self) -> Result<Option<AccessRule>, Unfit> {
-        let rule = self.asks(Select.named("rule").of(&RULES));
+    fn rule(&mut self, input: Input) -> Result<Option<AccessRule>, Unfit> {
+        let rule = self.asks(input);
         let groups = self.asks(Text.named("rule_groups").with_hint());
         Ok(match rule.required()? {
             "default" => None,
@@ -253,10 +261,14 @@ impl Sent {
             writer = asking.field(*field, writer)?;
             let Some(who) = asking.who.take() else { continue };
             let found = look_up(self, who, management).await?;
-            if *field == ActField::Wallet && matches!(found, Subject::User(_)) {
-                return who.judged(Err("is the id of a user"));
+            match (field, found.as_slice()) {
+                (ActField::FirstMembers, []) => {}
+                (_, []) => return who.judged(Err("is missing")),
+                (ActField::Wallet, [Subject::User(_), ..]) => return who.judged(Err("is the id of a user")),
+                (ActField::Wallet, [_, _, ..]) => return who.judged(Err("takes one wallet")),
+                _ => {}
             }
-            writer = writer.subject(&found.into());
+            writer = found.into_iter().fold(writer, |writer, who| writer.subject(&who.into()));
         }
         writer.act().map_err(|_| Unfit::Unwritable)
     }
@@ -267,7 +279,7 @@ impl Sent {
         known.fold(self, |sent, (input, value)| sent.and(input.name, value))
     }
 
-    /// A user or a wallet, which an act is about, or which is the member of a group.
+    /// A user or a wallet, which an act is about, or which is a member of a group.
     pub(super) fn of_who(who: &Subject) -> Self {
         let (field, values) = match who {
             Subject::User(user) => (ActField::User, vec![user.to_string()]),
@@ -276,7 +288,7 @@ impl Sent {
                 (ActField::Wallet, [wallet.caip10()].into_iter().chain(kind).collect())
             }
         };
-        Self::default().with(ActField::Member, &values).with(field, &values)
+        Self::default().with(ActField::Members, &values).with(field, &values)
     }
 
     /// A client with all that is asked for. A release is only ever chosen anew.
@@ -365,13 +377,24 @@ fn listed(names: impl IntoIterator<Item = impl ToString>) -> Vec<(String, String
     names.into_iter().map(|name| (name.to_string(), name.to_string())).collect()
 }
 
-/// The user or wallet that is named.
-async fn look_up(sent: &Sent, who: Given<'_>, management: Management<'_>) -> Result<Subject, Unfit> {
-    let name = who.required()?;
+/// The users and wallets that are named, one on each line, each once.
+async fn look_up(sent: &Sent, who: Given<'_>, management: Management<'_>) -> Result<Vec<Subject>, Unfit> {
     let kind = sent.given(KIND.name);
     let kind = kind.optional(|word| AccountKind::parse(word).ok_or("is key or contract"))?;
-    match find_who(management, name, kind).await {
-        Err(FindWhoError::Store(error)) => Err(Unfit::Store(error)),
-        found => who.judged(found),
+    let names = who.lines();
+    if names.len() > MOST_NAMED {
+        return who.judged(Err(format!("takes at most {MOST_NAMED} lines")));
     }
+    let mut found: Vec<Subject> = Vec::new();
+    for name in names {
+        let named = match find_who(management, &name, kind).await {
+            Err(FindWhoError::Store(error)) => return Err(Unfit::Store(error)),
+            Err(unknown) => return who.judged(Err(format!("{name}: {unknown}"))),
+            Ok(named) => named,
+        };
+        if !found.iter().any(|before| before.is_same(&named)) {
+            found.push(named);
+        }
+    }
+    Ok(found)
 }

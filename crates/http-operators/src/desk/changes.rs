@@ -571,6 +571,7 @@ fn word_for(name: FactName, value: &str) -> Option<Word> {
         | FactName::Title
         | FactName::Users
         | FactName::Members
+        | FactName::NotInGroup
         | FactName::StillIn
         | FactName::UsedBy
         | FactName::Name

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
-use countersign_domain::event::{Event, EventKind, EventPerson};
+use countersign_domain::event::{Event, EventKind, EventPerson, SIGNED_IN};
 use countersign_domain::id::{ClientId, EventId, GrantId};
 use countersign_domain::wallet::AccountKind;
 use countersign_http_actix::error::ApiError;
@@ -75,6 +75,8 @@ struct EventPageView {
 struct Detail {
     name: String,
     value: String,
+    /// Does it name another event?
+    is_event: bool,
 }
 
 /// Among how many proposals that ended one is looked for.
@@ -248,11 +250,15 @@ fn details(details: &Value) -> Vec<Detail> {
     };
     match details {
         Value::Object(members) => {
-            members.iter().map(|(name, value)| Detail { name: name.clone(), value: shown(value) }).collect()
+            let detail = |(name, value): (&String, &Value)| {
+                let is_event = name == SIGNED_IN;
+                Detail { name: name.clone(), value: shown(value), is_event }
+            };
+            members.iter().map(detail).collect()
         }
         // A text that the server did not write.
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            vec![Detail { name: "unreadable".to_owned(), value: shown(details) }]
+            vec![Detail { name: "unreadable".to_owned(), value: shown(details), is_event: false }]
         }
     }
 }

@@ -105,7 +105,7 @@ pub(super) async fn show(visit: Visit, name: Path<String>) -> Result<HttpRespons
     let policy = &visit.state.context.policy;
     let title = found.group.title.as_ref().map(GroupTitle::as_str);
     let known = Sent::default().with(ActField::Group, [&name]).with(ActField::GroupTitle, title);
-    let forms = [ActName::AddMember].into_iter().chain(ActName::about(ActField::Group));
+    let forms = [ActName::AddMembers].into_iter().chain(ActName::about(ActField::Group));
     let forms = forms.map(|change| visit.make_form(change, &known));
     let page = GroupPage {
         is_admins: policy.desk.as_ref().is_some_and(|desk| desk.group.as_ref() == Some(&name)),
@@ -187,7 +187,7 @@ impl MemberRow {
             Subject::User(user) => Some(*user),
             Subject::Wallet(_) => row.user,
         };
-        let form = visit.make_form(ActName::RemoveMember, &known);
+        let form = visit.make_form(ActName::RemoveMembers, &known);
         Self {
             wallet: wallet.map(|account| WalletView::of(&*visit.state.context.wallets, account)),
             user: user.map(|user| user.to_string()),

@@ -153,7 +153,7 @@ fn forms(visit: &Visit, id: UserId, person: &Person) -> Vec<Form> {
     let is_operator = person.listed.wallets.iter().any(|linked| is_operators(&linked.account));
     let known = Sent::of_who(&Subject::User(id));
     let block = if person.listed.block.is_some() { ActName::UnblockUser } else { ActName::BlockUser };
-    let changes = [block, ActName::SignOut, ActName::AddMember, ActName::DeleteUser];
+    let changes = [block, ActName::SignOut, ActName::AddMembers, ActName::DeleteUser];
     changes.into_iter().map(|name| visit.make_form(name, &known).of_operator(is_operator)).collect()
 }
 

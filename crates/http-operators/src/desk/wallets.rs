@@ -112,7 +112,7 @@ pub(super) async fn show(visit: Visit, account: Path<String>) -> Result<HttpResp
     let policy = visit.state.context.policy.desk.as_ref();
     let is_operator = policy.is_some_and(|policy| policy.names(&account, &standing.groups));
     let known = Sent::of_who(&Subject::Wallet(account.clone()));
-    let forms = [block, ActName::AddMember].into_iter();
+    let forms = [block, ActName::AddMembers].into_iter();
     let forms = forms.map(|name| visit.make_form(name, &known).of_operator(is_operator));
     let client = query.text("client");
     let (tried, notice) = match client {

@@ -45,7 +45,7 @@ pub(super) async fn site() -> Site {
     let mut site = Site::with(ISSUER, Some((policy, routes(DeskPlace::Public)))).await;
     for (name, members) in [(ADMINS, &BY_GROUP[..]), ("staff", &["toy-ann"])] {
         let name = GroupName::parse(name).unwrap();
-        create_group(site.context.management(), name.clone(), None).await.unwrap();
+        create_group(site.context.management(), name.clone(), None, &[]).await.unwrap();
         let members = members.iter().map(|address| Subject::Wallet(wallet(address))).collect();
         add_members(site.context.management(), &name, members).await.unwrap();
     }
@@ -234,10 +234,16 @@ impl<'a> Desk<'a> {
         let known: Vec<&String> = self.governed.clients.keys().collect();
         let client = ("client", (*dice.one(&known)).clone());
         let (change, mut fields) = match dice.below(14) {
-            0 => ("group-create", vec![group, ("title", format!("Group {number}"))]),
+            0 => {
+                let members = format!("{address}\n{}", dice.one(&everybody));
+                ("group-create", vec![group, ("title", format!("Group {number}")), ("members", members)])
+            }
             1 => ("group-retitle", vec![group, ("title", format!("Title {number}"))]),
             2 => ("group-delete", vec![group]),
-            3..=5 => ("member-add", vec![group, ("member", address)]),
+            3..=5 => {
+                let members = if dice.below(2) == 0 { address } else { everybody[..3].join("\n") };
+                ("member-add", vec![group, ("member", members)])
+            }
             6 | 7 => ("member-remove", vec![group, ("member", address)]),
             8 | 9 => {
                 let rule = ("rule", (*dice.one(&["everyone", "nobody", "default", "groups"])).to_owned());
@@ -245,7 +251,11 @@ impl<'a> Desk<'a> {
             }
             10 => {
                 let uri = format!("https://new{number}.example/cb");
-                ("client-register", vec![("client_name", format!("New {number}")), ("redirect_uris", uri)])
+                let rule = ("rule", (*dice.one(&["everyone", "nobody", "default"])).to_owned());
+                (
+                    "client-register",
+                    vec![("client_name", format!("New {number}")), ("redirect_uris", uri), rule],
+                )
             }
             11 => {
                 // Those that the other steps use stay, except one that they seldom use.
@@ -426,7 +436,7 @@ impl<'a> Desk<'a> {
         let (management, name) = (self.site.context.management(), GroupName::parse(ADMINS).unwrap());
         let members = vec![Subject::Wallet(wallet(address))];
         if !self.governed.groups.contains_key(ADMINS) {
-            create_group(management, name.clone(), None).await.map_err(|error| error.to_string())?;
+            create_group(management, name.clone(), None, &[]).await.map_err(|error| error.to_string())?;
         }
         let group = self.governed.groups.entry(ADMINS.to_owned()).or_default();
         let is_out = group.members.remove(address);
@@ -475,7 +485,10 @@ fn says_what_was_asked(change: &Change, asked: &[(&str, String)]) -> Result<(), 
     for (name, value) in asked {
         let is_said = match *name {
             "change" => change.name == *value,
-            "member" | "wallet" => change.address() == value,
+            "member" | "members" | "wallet" => {
+                let asked: BTreeSet<&str> = value.lines().collect();
+                change.addresses() == asked
+            }
             "rule" if value == "groups" => {
                 change.with("rule") == format!("groups:{}", rule_groups.as_deref().unwrap_or_default())
             }

@@ -93,21 +93,24 @@ impl Change {
         found.map_or("", |(_, value)| value.as_str())
     }
 
-    /// The address of the wallet that it is about.
-    pub(super) fn address(&self) -> &str {
-        self.with("who").rsplit(':').next().unwrap_or_default()
+    /// The addresses of the wallets that it is about.
+    pub(super) fn addresses(&self) -> BTreeSet<&str> {
+        let wallets = self.with.iter().filter(|(name, _)| name == "who");
+        wallets.filter_map(|(_, wallet)| wallet.rsplit(':').next()).collect()
     }
 
     /// What is so after this change and nothing else. Of a new client, the text says the id, the name and where it sends
     /// people; the rest is taken from `found`.
     pub(super) fn after(&self, before: &Governed, found: &Governed) -> Option<Governed> {
         let mut after = before.clone();
-        let (group, address) = (self.with("group"), self.address().to_owned());
+        let group = self.with("group");
+        let mut addresses = self.addresses().into_iter().map(str::to_owned);
         let id = self.with("client");
         match self.name.as_str() {
             "group-create" => {
                 let title = Some(self.with("title")).filter(|title| !title.is_empty());
-                let new = Group { title: title.map(str::to_owned), ..Group::default() };
+                let (title, members) = (title.map(str::to_owned), addresses.collect());
+                let new = Group { title, members };
                 after.groups.insert(group.to_owned(), new).is_none().then_some(())?;
             }
             "group-retitle" => {
@@ -117,12 +120,18 @@ impl Change {
             "group-delete" => {
                 after.groups.remove(group)?;
             }
-            "member-add" => after.groups.get_mut(group)?.members.insert(address).then_some(())?,
-            "member-remove" => after.groups.get_mut(group)?.members.remove(&address).then_some(())?,
-            "wallet-block" => {
-                after.blocked.insert(address);
+            "member-add" => {
+                let members = &mut after.groups.get_mut(group)?.members;
+                let changed = addresses.filter(|address| members.insert(address.clone())).count();
+                (changed > 0).then_some(())?;
             }
-            "wallet-unblock" => after.blocked.remove(&address).then_some(())?,
+            "member-remove" => {
+                let members = &mut after.groups.get_mut(group)?.members;
+                let changed = addresses.filter(|address| members.remove(address)).count();
+                (changed > 0).then_some(())?;
+            }
+            "wallet-block" => after.blocked.extend(addresses),
+            "wallet-unblock" => after.blocked.remove(&addresses.next()?).then_some(())?,
             "client-access" => {
                 let rule = Some(self.with("rule")).filter(|rule| *rule != "default");
                 after.clients.get_mut(id)?.access.rule = rule.map(AccessRule::parse).transpose().ok()?;
@@ -134,7 +143,10 @@ impl Change {
                 let is_said =
                     metadata.name == self.with("client_name") && uris == [self.with("redirect_uris")];
                 let is_new = after.clients.insert(id.to_owned(), client.clone()).is_none();
-                (is_said && is_new && client.access == ClientAccess::default()).then_some(())?;
+                let rule = Some(self.with("rule")).filter(|rule| *rule != "default");
+                let rule = rule.map(AccessRule::parse).transpose().ok()?;
+                let access = ClientAccess { rule, ..ClientAccess::default() };
+                (is_said && is_new && client.access == access).then_some(())?;
             }
             "client-delete" => {
                 after.clients.remove(id)?;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_domain::act::{Act, NamedClient, UsedBy};
+use countersign_domain::act::{Act, NamedClient, NamedSubject, NewAccess, UsedBy};
 use countersign_domain::admission::ClientAccess;
 use countersign_domain::client::Client;
 use countersign_domain::client_secrets::KeepOld;
@@ -143,10 +143,9 @@ impl Run<'_> {
     async fn take_away(self, change: &Change) -> Result<(), Stopped> {
         match &change.what {
             What::Group(PlannedGroup::Kept { name, removed, .. }) => {
-                let Some((member, others)) = removed.split_first() else { return Ok(()) };
-                let operating = Operating { others: others.to_vec(), ..Operating::new(self.management) };
-                let act = Act::RemoveMember { group: name.clone(), member: member.clone().into() };
-                self.act_with(operating, act).await?;
+                if !removed.is_empty() {
+                    self.act(Act::RemoveMembers { group: name.clone(), members: named(removed) }).await?;
+                }
                 Ok(())
             }
             What::Client(planned) => match &**planned {
@@ -170,9 +169,11 @@ impl Run<'_> {
         let What::Group(planned) = &change.what else { return Ok(()) };
         match planned {
             PlannedGroup::Created { name, title, members } => {
-                self.act(Act::CreateGroup { group: name.clone(), title: title.clone() }).await?;
-                self.declare(change, self.created_at(name).await?).await?;
-                self.add(change, name, members).await
+                let (group, title) = (name.clone(), title.clone());
+                self.act(Act::CreateGroup { group, title, members: named(members) }).await?;
+                let created_at = self.created_at(name).await?;
+                self.declare(change, created_at).await?;
+                self.put(declarations_of(change, name, members, created_at)).await
             }
             PlannedGroup::Kept { name, title: Some((_, title)), .. } => {
                 self.act(Act::RetitleGroup { group: name.clone(), title: title.clone() }).await?;
@@ -223,12 +224,14 @@ impl Run<'_> {
                     NewSecret::Given(FileSecret { secret, .. }) => Some(secret.clone()),
                     NewSecret::Same | NewSecret::Unknown => None,
                 };
-                let of_file = Some(GivenByFile { secret, access: client.access.clone() });
+                let ClientAccess { rule, release } = client.access.clone();
+                let of_file = Some(GivenByFile { secret });
                 let act = Act::RegisterClient {
                     id: Some(client.id),
                     metadata: Box::new(requested.clone()),
                     resources: client.resources.clone(),
                     fields: Vec::new(),
+                    access: Some(NewAccess { rule, release: Some(release) }),
                 };
                 self.act_with(Operating { of_file, ..Operating::new(self.management) }, act).await?;
                 let registered = self.management.clients.find_fresh(client.id).await?;
@@ -279,7 +282,7 @@ impl Run<'_> {
         secret: Secret,
         keep_old: KeepOld,
     ) -> Result<(), Stopped> {
-        let of_file = Some(GivenByFile { secret: Some(secret), access: ClientAccess::default() });
+        let of_file = Some(GivenByFile { secret: Some(secret) });
         let operating = Operating { of_file, ..Operating::new(self.management) };
         self.act_with(operating, Act::RotateSecret { client, keep_old }).await?;
         Ok(())
@@ -309,15 +312,11 @@ impl Run<'_> {
         let created_at = self.created_at(name).await?;
         self.declare(change, created_at).await?;
         self.put(declarations_of(change, name, adopted, created_at)).await?;
-        self.add(change, name, added).await
-    }
-
-    async fn add(self, change: &Change, name: &GroupName, members: &[Subject]) -> Result<(), Stopped> {
-        let Some((member, others)) = members.split_first() else { return Ok(()) };
-        let operating = Operating { others: others.to_vec(), ..Operating::new(self.management) };
-        let act = Act::AddMember { group: name.clone(), member: member.clone().into() };
-        self.act_with(operating, act).await?;
-        self.put(declarations_of(change, name, members, self.created_at(name).await?)).await
+        if added.is_empty() {
+            return Ok(());
+        }
+        self.act(Act::AddMembers { group: name.clone(), members: named(added) }).await?;
+        self.put(declarations_of(change, name, added, self.created_at(name).await?)).await
     }
 
     /// When a group was created.
@@ -357,6 +356,10 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+fn named(members: &[Subject]) -> Vec<NamedSubject> {
+    members.iter().cloned().map(NamedSubject::from).collect()
 }
 
 fn declarations_of(

@@ -102,9 +102,9 @@ pub(super) fn choose_signer(
 /// Gives a client that is to be registered its id. It is in the text, so that the event can be compared with
 /// it.
 fn with_id(desk: Desk<'_>, change: Act) -> Act {
-    if let Act::RegisterClient { id: _, metadata, resources, fields } = change {
+    if let Act::RegisterClient { id: _, metadata, resources, fields, access } = change {
         let id = ClientId::at(desk.context.clock.now(), desk.context.entropy.bytes());
-        Act::RegisterClient { id: Some(id), metadata, resources, fields }
+        Act::RegisterClient { id: Some(id), metadata, resources, fields, access }
     } else {
         change
     }

@@ -219,8 +219,9 @@ async fn unchanged(
     before: Option<&[Fact]>,
 ) -> Result<SubjectRead, CompleteChangeError> {
     let subject = read_subject(desk, user, change.clone()).await?;
-    // What the text says of the fields of a client must be what would happen.
-    if Seen::of(&subject.facts) != seen || subject.named.fields() != change.fields() {
+    // What the text says of the fields of a client, and of members, must be what would happen.
+    let is_as_said = subject.named.fields() == change.fields() && subject.named.members() == change.members();
+    if Seen::of(&subject.facts) != seen || !is_as_said {
         let stale = Stale::between(before.unwrap_or_default(), &subject.facts);
         return Err(CompleteChangeError::Stale(stale));
     }

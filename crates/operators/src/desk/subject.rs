@@ -1,7 +1,9 @@
 //! The subject of a change: what it is now, whether the change is possible, and what must still be so when it is
 //! carried out.
 
-use countersign_domain::act::{Act, NamedClient, NamedSubject, NamedUser, ResourceWords, UsedBy, Weight};
+use countersign_domain::act::{
+    Act, NamedClient, NamedSubject, NamedUser, NewAccess, ResourceWords, UsedBy, Weight,
+};
 use countersign_domain::admission::{AccessRule, Block, Release};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::client::{Client, ClientAuthentication, ClientOrigin};
@@ -95,6 +97,9 @@ pub(super) async fn read_subject(
     let policy = &desk.context.policy;
     let weight = Weight { default_access: &policy.default_access, is_about_operator };
     let needs_second = policy.desk.as_ref().is_some_and(|desk| change.needs_second(desk, weight));
+    // A proposal names one person, so that it goes with that person.
+    let is_too_many = needs_second && change.is_about_several();
+    let refused = refused.or(is_too_many.then_some(ActRefused::OneAtATime));
     Ok(SubjectRead { named: change, facts, refused, guard, needs_second })
 }
 
@@ -124,10 +129,11 @@ async fn read(desk: Desk<'_>, user: UserId, change: &mut Act) -> Result<Known, S
             }
             Ok(known)
         }
-        Act::CreateGroup { group, .. } => {
+        Act::CreateGroup { group, members, .. } => {
             let found = desk.context.storage.find_group(group).await?;
             let refused = found.is_some().then_some(ActRefused::GroupTaken(group.clone()));
-            Ok(Known::of(vec![exists(found.is_some())]).refused(refused))
+            let unknown = look_up_members(desk, members).await?.into_iter().find_map(|known| known.refused);
+            Ok(Known::of(vec![exists(found.is_some())]).refused(refused.or(unknown)))
         }
         Act::RetitleGroup { group, title } => {
             let Some(counted) = desk.context.storage.find_group(group).await? else {
@@ -154,9 +160,9 @@ async fn read(desk: Desk<'_>, user: UserId, change: &mut Act) -> Result<Known, S
             let facts = facts.into_iter().chain(used(used_by)).chain(scopes).collect();
             Ok(Known::of(facts).guarded(Guard::Group(counted)))
         }
-        Act::AddMember { group, member } => membership(desk, group, member, false).await,
-        Act::RemoveMember { group, member } => membership(desk, group, member, true).await,
-        Act::RegisterClient { id: _, metadata, resources, fields } => {
+        Act::AddMembers { group, members } => memberships(desk, group, members, false).await,
+        Act::RemoveMembers { group, members } => memberships(desk, group, members, true).await,
+        Act::RegisterClient { id: _, metadata, resources, fields, access } => {
             let rule = Fact::new(FactName::Rule, &desk.context.policy.default_access);
             let refused = match judge_registration(desk, metadata, resources).await? {
                 Ok(judged) => {
@@ -165,6 +171,9 @@ async fn read(desk: Desk<'_>, user: UserId, change: &mut Act) -> Result<Known, S
                 }
                 Err(refused) => Some(refused),
             };
+            let NewAccess { rule: chosen, release } = access.clone().unwrap_or_default();
+            let unknown = unknown_group(desk, chosen.as_ref(), release.as_ref()).await?;
+            let refused = refused.or(unknown.map(ActRefused::NamedGroupUnknown));
             Ok(Known::of(vec![exists(false), rule]).refused(refused))
         }
         Act::ChangeClient { client, metadata, fields } => {
@@ -383,6 +392,46 @@ async fn person(desk: Desk<'_>, user: &mut NamedUser) -> Result<(Known, Option<P
     let is_about_operator =
         policy.is_some_and(|policy| wallets.iter().any(|wallet| policy.names(&wallet.account, &groups)));
     Ok((Known { is_about_operator, ..Known::of(facts) }, Some(person)))
+}
+
+/// Looks up who is named, and names them as texts do.
+async fn look_up_members(desk: Desk<'_>, members: &mut [NamedSubject]) -> Result<Vec<Known>, StoreError> {
+    let mut known = Vec::new();
+    for member in members {
+        if let Subject::User(user) = member {
+            known.push(person(desk, user).await?.0);
+        }
+    }
+    Ok(known)
+}
+
+/// The same as [`membership`] for any number of members. It is possible if it changes one of them.
+async fn memberships(
+    desk: Desk<'_>,
+    group: &GroupName,
+    members: &mut [NamedSubject],
+    wanted: bool,
+) -> Result<Known, StoreError> {
+    if let [member] = members {
+        return membership(desk, group, member, wanted).await;
+    }
+    let Some(counted) = desk.context.storage.find_group(group).await? else {
+        return Ok(Known::missing(ActRefused::GroupUnknown(group.clone())));
+    };
+    let mut unchanged = Vec::new();
+    for member in members.iter_mut() {
+        match membership(desk, group, member, wanted).await?.refused {
+            Some(ActRefused::NoChange) => {
+                unchanged.push(<Subject>::from(member.clone()).to_string());
+            }
+            Some(refused) => return Ok(Known::of(vec![title_of(&counted)]).refused(Some(refused))),
+            None => {}
+        }
+    }
+    let refused = (unchanged.len() == members.len()).then_some(ActRefused::NoChange);
+    let name = if wanted { FactName::NotInGroup } else { FactName::InGroup };
+    let as_they_are = (!unchanged.is_empty()).then(|| Fact::new(name, joined(unchanged.into_iter())));
+    Ok(Known::of(vec![title_of(&counted)]).and(as_they_are).refused(refused))
 }
 
 /// Whether a user or wallet is in a group, which the change reverses.

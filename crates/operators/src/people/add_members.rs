@@ -1,14 +1,14 @@
 //! An operator puts users and wallets into a group. A wallet can be a member before anybody signs in with it.
 
-use countersign_domain::event::{Details, EventKind};
+use countersign_domain::event::EventKind;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::UserId;
 use countersign_domain::subject::Subject;
-use countersign_ports::{ChangeMember, MemberAdded};
+use countersign_ports::{ChangeMembers, MembersChanged, MembersGo};
 use countersign_usecases::Management;
 use countersign_usecases::act_refused::ActRefused;
 
-use super::exists;
+use super::members::{changes_of, share_text, user_of};
 
 /// The outcome for one new member.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,41 +21,26 @@ pub struct Added {
     pub already: bool,
 }
 
-/// Adds members. If the group or one of the users is not there, none is added.
+/// Adds members in one commit. If the group or one of the users is not there, none is added.
 pub async fn add_members(
     management: Management<'_>,
     group: &GroupName,
     members: Vec<Subject>,
 ) -> Result<Vec<Added>, ActRefused> {
-    if management.storage.find_group(group).await?.is_none() {
-        return Err(ActRefused::GroupUnknown(group.clone()));
-    }
-    let mut named = Vec::with_capacity(members.len());
-    for who in members {
-        let user = match &who {
-            Subject::User(user) if exists(management, *user).await? => Some(*user),
-            Subject::User(user) => return Err(ActRefused::MemberUnknown(*user)),
-            Subject::Wallet(account) => management.storage.find_owner(account.clone()).await?,
-        };
-        named.push((who, user));
-    }
     let now = management.clock.now();
-    let mut done = Vec::with_capacity(named.len());
-    for (who, user) in named {
-        let event = management.event(now, EventKind::GroupMemberAdded, |event| {
-            who.tell(event);
-            event.details = Details::default().text("group", group);
-        });
-        let command = ChangeMember { group: group.clone(), member: who.clone(), now, event };
-        let already = match (management.storage.add_member(command).await?, user) {
-            (MemberAdded::Added, _) => false,
-            (MemberAdded::AlreadyThere, _) => true,
-            (MemberAdded::UserUnknown, Some(user)) => return Err(ActRefused::MemberUnknown(user)),
-            (MemberAdded::GroupUnknown | MemberAdded::UserUnknown, _) => {
-                return Err(ActRefused::GroupUnknown(group.clone()));
-            }
-        };
-        done.push(Added { who, user, already });
+    let mut changes = changes_of(management, now, EventKind::GroupMemberAdded, group, &members);
+    let several = changes.iter_mut().filter_map(|change| change.event.as_deref_mut());
+    let text = if members.len() > 1 { share_text(management, now, group, several) } else { None };
+    let command = ChangeMembers { way: MembersGo::In, changes, event: text };
+    let changed = match management.storage.change_members(command).await? {
+        MembersChanged::Changed(changed) => changed,
+        MembersChanged::GroupUnknown(group) => return Err(ActRefused::GroupUnknown(group)),
+        MembersChanged::UserUnknown(user) => return Err(ActRefused::MemberUnknown(user)),
+    };
+    let mut done = Vec::with_capacity(members.len());
+    for (who, is_changed) in members.into_iter().zip(changed) {
+        let user = user_of(management, &who).await?;
+        done.push(Added { who, user, already: !is_changed });
     }
     Ok(done)
 }

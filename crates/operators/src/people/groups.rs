@@ -2,6 +2,7 @@
 
 use countersign_domain::event::{Details, EventKind};
 use countersign_domain::group::{Group, GroupName, GroupTitle};
+use countersign_domain::subject::Subject;
 use countersign_ports::{
     CountedGroup, CreateGroup, DeleteGroup, GroupChange, GroupCreated, IfGroupUnchanged, RetitleGroup,
 };
@@ -9,22 +10,42 @@ use countersign_usecases::Management;
 use countersign_usecases::act_refused::{ActRefused, GroupUse};
 
 use super::clients_for;
+use super::members::{changes_of, share_text};
 
-/// Creates a group without members.
+/// Creates a group with its members, in one commit.
 pub async fn create_group(
     management: Management<'_>,
     name: GroupName,
     title: Option<GroupTitle>,
-) -> Result<Group, ActRefused> {
-    let group = Group { name, title, created_at: management.clock.now() };
-    let event = management.event(group.created_at, EventKind::GroupCreated, |event| {
-        event.details = Details::default().text("group", &group.name);
+    members: &[Subject],
+) -> Result<CountedGroup, ActRefused> {
+    let now = management.clock.now();
+    let users = members.iter().filter(|member| matches!(member, Subject::User(_))).count();
+    let wallets = members.len() - users;
+    let mut event = management.event(now, EventKind::GroupCreated, |event| {
+        event.details = Details::default().text("group", &name);
     });
-    match management.create_group(CreateGroup { group: group.clone(), event }).await? {
-        Some(GroupCreated::Stored) => Ok(group),
+    let mut members = changes_of(management, now, EventKind::GroupMemberAdded, &name, members);
+    let text = if members.is_empty() {
+        None
+    } else {
+        let of_members = members.iter_mut().map(|change| &mut change.event);
+        let events = of_members.chain([&mut event]).filter_map(Option::as_deref_mut);
+        share_text(management, now, &name, events)
+    };
+    let group = Group { name, title, created_at: now };
+    match management.create_group(CreateGroup { group: group.clone(), members, event, text }).await? {
+        Some(GroupCreated::Stored) => {
+            Ok(CountedGroup { group, users: number(users), wallets: number(wallets) })
+        }
         Some(GroupCreated::NameTaken) => Err(ActRefused::GroupTaken(group.name)),
+        Some(GroupCreated::UserUnknown(user)) => Err(ActRefused::MemberUnknown(user)),
         None => Err(ActRefused::MadeBefore),
     }
+}
+
+fn number(members: usize) -> u64 {
+    u64::try_from(members).unwrap_or(u64::MAX)
 }
 
 /// Gives a group another title, or takes its title away. With a group that was read before, only if it is still

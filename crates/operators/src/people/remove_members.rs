@@ -1,13 +1,14 @@
 //! An operator takes users and wallets out of a group.
 
-use countersign_domain::event::{Details, EventKind};
+use countersign_domain::event::EventKind;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::UserId;
 use countersign_domain::subject::Subject;
-use countersign_ports::ChangeMember;
+use countersign_ports::{ChangeMembers, MembersChanged, MembersGo};
 use countersign_usecases::Management;
 use countersign_usecases::act_refused::ActRefused;
 
+use super::members::{changes_of, share_text, user_of};
 use super::ways_into;
 
 /// The outcome for one member to remove.
@@ -23,7 +24,7 @@ pub struct Removed {
     pub still: Vec<Subject>,
 }
 
-/// Removes members. Who is none stays as they are.
+/// Removes members in one commit. Who is none stays as they are.
 pub async fn remove_members(
     management: Management<'_>,
     group: &GroupName,
@@ -33,18 +34,16 @@ pub async fn remove_members(
         return Err(ActRefused::GroupUnknown(group.clone()));
     }
     let now = management.clock.now();
+    let mut changes = changes_of(management, now, EventKind::GroupMemberRemoved, group, &members);
+    let several = changes.iter_mut().filter_map(|change| change.event.as_deref_mut());
+    let text = if members.len() > 1 { share_text(management, now, group, several) } else { None };
+    let command = ChangeMembers { way: MembersGo::Out, changes, event: text };
+    let MembersChanged::Changed(changed) = management.storage.change_members(command).await? else {
+        return Err(ActRefused::GroupUnknown(group.clone()));
+    };
     let mut done = Vec::with_capacity(members.len());
-    for who in members {
-        let event = management.event(now, EventKind::GroupMemberRemoved, |event| {
-            who.tell(event);
-            event.details = Details::default().text("group", group);
-        });
-        let command = ChangeMember { group: group.clone(), member: who.clone(), now, event };
-        let was_member = management.storage.remove_member(command).await?;
-        let user = match &who {
-            Subject::User(user) => Some(*user),
-            Subject::Wallet(account) => management.storage.find_owner(account.clone()).await?,
-        };
+    for (who, was_member) in members.into_iter().zip(changed) {
+        let user = user_of(management, &who).await?;
         let still = match user {
             Some(user) => ways_into(management, group, user).await?,
             None => Vec::new(),

@@ -194,6 +194,7 @@ async fn each_act_leaves_its_event_and_a_refusal_leaves_none() {
         EventKind::GroupChanged,
         EventKind::AdminKeyCreated,
         EventKind::AdminKeyRevoked,
+        EventKind::ChangeSigned,
         EventKind::ChangeProposed,
         EventKind::ChangeWithdrawn,
         EventKind::KeyAnnounced,

@@ -241,7 +241,7 @@ async fn what_commands_made_stays_whatever_is_pruned() {
     let [before, _] = files();
     run(&world, &before).await.unwrap();
     let management = world.context.management();
-    create_group(management, name("made"), None).await.unwrap();
+    create_group(management, name("made"), None, &[]).await.unwrap();
     let carol = Subject::Wallet(toy("toy-carol"));
     add_members(management, &name("staff"), vec![carol.clone()]).await.unwrap();
     let emptier = DeclaredFiles { groups: vec![group("staff", "Staff", &[])], ..DeclaredFiles::default() };

@@ -5,6 +5,7 @@ mod changes;
 mod proofs;
 mod quorum;
 mod reading;
+mod several;
 mod signing;
 
 use std::collections::BTreeMap;

@@ -280,7 +280,7 @@ impl History {
                 let Some(id) = id else { return left };
                 remove_client(management, id).await.unwrap();
             }
-            "create group" => drop(create_group(management, act.group.clone(), title).await),
+            "create group" => drop(create_group(management, act.group.clone(), title, &[]).await),
             "retitle group" => drop(retitle_group(management, &act.group, title, None).await),
             "delete group" => drop(delete_group(management, &act.group, true, None).await),
             "add member" => drop(add_members(management, &act.group, vec![who]).await),
@@ -326,7 +326,7 @@ impl History {
                     }
                     "once group" => {
                         let group = GroupName::parse(GROUPS[one % 3]).unwrap();
-                        let _ = create_group(management, group, None).await;
+                        let _ = create_group(management, group, None, &[]).await;
                     }
                     _ => {
                         let now = management.clock.now().replace_nanosecond(0).unwrap();
@@ -549,7 +549,9 @@ fn explains(event: &Event, difference: &Difference) -> bool {
         EventKind::KeyWithdrawn => *what == Changed::KeyWithdrawn && told("key") == Some(id),
         EventKind::KeyRetired => *what == Changed::KeyGone && told("key") == Some(id),
         EventKind::Restored => *what == Changed::EpochRaised,
-        EventKind::KeyActivated | EventKind::Upgraded | EventKind::HostNoted => false,
+        EventKind::KeyActivated | EventKind::Upgraded | EventKind::HostNoted | EventKind::ChangeSigned => {
+            false
+        }
     }
 }
 

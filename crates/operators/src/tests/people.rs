@@ -202,9 +202,9 @@ async fn members_are_added_all_or_none_and_removed_as_they_were_added() {
     world.tokens(&client, "toy-ann").await;
     let user = user_of(&world, "toy-ann").await;
     let staff = group("staff");
-    create_group(management, staff.clone(), None).await.unwrap();
+    create_group(management, staff.clone(), None, &[]).await.unwrap();
     world.advance(time::Duration::seconds(1));
-    let taken = create_group(management, staff.clone(), None).await;
+    let taken = create_group(management, staff.clone(), None, &[]).await;
     assert!(matches!(taken, Err(ActRefused::GroupTaken(_))));
 
     let wallets = ["toy-ann", "toy-bob"].map(|address| Subject::Wallet(toy(address)));
@@ -237,7 +237,7 @@ async fn a_group_that_is_in_use_is_deleted_by_force_alone() {
     let client = client(&world, "Wiki").await;
     let [staff, guests] = ["staff", "guests"].map(group);
     for name in [&staff, &guests] {
-        create_group(management, name.clone(), None).await.unwrap();
+        create_group(management, name.clone(), None, &[]).await.unwrap();
     }
     let stored = look_up_client(management, &client.id).await.unwrap();
     let rule = Some(AccessRule::Groups(vec![staff.clone()]));
@@ -254,7 +254,7 @@ async fn a_group_that_is_in_use_is_deleted_by_force_alone() {
     let gone = delete_group(management, &staff, true, None).await;
     assert!(matches!(gone, Err(ActRefused::GroupUnknown(_))));
 
-    create_group(management, staff.clone(), None).await.unwrap();
+    create_group(management, staff.clone(), None, &[]).await.unwrap();
     let mut world = world;
     world.context.policy.default_access = AccessRule::Groups(vec![staff.clone()]);
     let (management, everyone) = (world.context.management(), Some(AccessRule::Everyone));
@@ -282,7 +282,7 @@ async fn access_names_only_groups_that_are_there() {
         assert!(matches!(refused, Err(ActRefused::NamedGroupUnknown(name)) if name == group("staff")));
     }
     assert_eq!(look_up_client(management, "Wiki").await.unwrap().access, stored.access);
-    create_group(management, group("staff"), None).await.unwrap();
+    create_group(management, group("staff"), None, &[]).await.unwrap();
     let changed = change_access(management, stored.clone(), Some(rule.clone()), None).await.unwrap();
     assert_eq!((changed.before, &changed.now.rule), (stored.access.clone(), &rule));
     assert!(!changed.now.lets_somebody_in(), "it has no members");

@@ -6,13 +6,17 @@ use countersign_domain::id::UserId;
 use countersign_domain::subject::Subject;
 use time::OffsetDateTime;
 
-/// Stores a group.
+/// Stores a group, perhaps with members.
 #[derive(Clone, Debug)]
 pub struct CreateGroup {
     /// The group.
     pub group: Group,
+    /// Its members.
+    pub members: Vec<ChangeMember>,
     /// What to record if something changes.
     pub event: Option<Box<Event>>,
+    /// The text that an operator signed for several people, which is recorded too.
+    pub text: Option<Box<Event>>,
 }
 
 /// The outcome of [`CreateGroup`].
@@ -23,6 +27,8 @@ pub enum GroupCreated {
     Stored,
     /// Another group has this name. Nothing changed.
     NameTaken,
+    /// There is no such user. Nothing changed.
+    UserUnknown(UserId),
 }
 
 /// Gives a group another title, or takes its title away.
@@ -63,7 +69,27 @@ pub enum GroupChange {
     Delete(DeleteGroup),
 }
 
-/// Puts a member into a group, or takes it out.
+/// Puts members into groups, or takes them out, all in one commit.
+#[derive(Clone, Debug)]
+pub struct ChangeMembers {
+    /// Where they go.
+    pub way: MembersGo,
+    /// The members. None is in the list twice for one group.
+    pub changes: Vec<ChangeMember>,
+    /// What to record if something changes, besides what each member says: the text that an operator signed for them.
+    pub event: Option<Box<Event>>,
+}
+
+/// Where members go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MembersGo {
+    /// Into the group. Who is in it already stays as they are.
+    In,
+    /// Out of the group. Who is not in it stays as they are.
+    Out,
+}
+
+/// A member that is put into a group, or taken out.
 #[derive(Clone, Debug)]
 pub struct ChangeMember {
     /// The group.
@@ -72,21 +98,20 @@ pub struct ChangeMember {
     pub member: Subject,
     /// The time of the change.
     pub now: OffsetDateTime,
-    /// What to record if something changes.
+    /// What to record if this member changes.
     pub event: Option<Box<Event>>,
 }
 
-/// The outcome of putting a member into a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemberAdded {
-    /// It is a member now.
-    Added,
-    /// It was one already. Nothing changed. A repeat of the same command gives this.
-    AlreadyThere,
+/// The outcome of [`ChangeMembers`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MembersChanged {
+    /// All members are where they should be. For each of them: was it elsewhere before? In a repeat of the same command
+    /// none was.
+    Changed(Vec<bool>),
     /// There is no such group. Nothing changed.
-    GroupUnknown,
+    GroupUnknown(GroupName),
     /// There is no such user, but the group exists. Nothing changed.
-    UserUnknown,
+    UserUnknown(UserId),
 }
 
 /// A member of a group, with what is known about it.

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use countersign_conformance::fakes::{FakeFetcher, FakeReader, FakeSigner, ManualClock, SeededEntropy};
 use countersign_conformance::fixtures;
 use countersign_conformance::memory::MemoryStorage;
+use countersign_conformance::one_member::{MemberAdded, OneMember as _};
 use countersign_domain::admission::{AccessRule, Block, Release};
 use countersign_domain::challenge::TextKey;
 use countersign_domain::client::ClientOrigin;
@@ -28,8 +29,8 @@ use countersign_domain::subject::Subject;
 use countersign_domain::user_info::UserInfo;
 use countersign_domain::wallet::{AccountName, WalletAccount, WalletProof};
 use countersign_ports::{
-    ChangeAccess, ChangeMember, CreateGroup, MemberAdded, PutBlock, RecognizedAccount, Storage, Verdict,
-    VerifierError, WalletVerifier,
+    ChangeAccess, ChangeMember, CreateGroup, PutBlock, RecognizedAccount, Storage, Verdict, VerifierError,
+    WalletVerifier,
 };
 use time::Duration;
 use url::Url;
@@ -215,9 +216,10 @@ impl World {
     pub(super) async fn join(&self, group: &str, member: Subject) {
         let (name, now) = (GroupName::parse(group).unwrap(), self.context.clock.now());
         let group = Group { name: name.clone(), title: None, created_at: now };
-        self.context.storage.create_group(CreateGroup { group, event: None }).await.unwrap();
-        let command = ChangeMember { group: name, member, now, event: None };
-        assert_eq!(self.context.storage.add_member(command).await.unwrap(), MemberAdded::Added);
+        let create = CreateGroup { group, members: Vec::new(), event: None, text: None };
+        self.context.storage.create_group(create).await.unwrap();
+        let change = ChangeMember { group: name, member, now, event: None };
+        assert_eq!(self.context.storage.add_member(change).await.unwrap(), MemberAdded::Added);
     }
 
     /// Blocks a user or a wallet, as the operator does.

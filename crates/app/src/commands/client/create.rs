@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use countersign_domain::act::Act;
+use countersign_domain::act::{Act, NewAccess};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::scope::Scope;
@@ -14,7 +14,7 @@ use countersign_usecases::clients::register_client::RegisteredClient;
 use super::fields::{self, Fields};
 use super::{file, note_introspection};
 use crate::applications::{self, Application, Configuration, Values};
-use crate::cli::{NewClient, NewClientOutput};
+use crate::cli::{NewClient, NewClientOutput, NewRule};
 use crate::commands::make::effect_of;
 use crate::commands::output::client_output;
 use crate::commands::running;
@@ -30,7 +30,8 @@ pub(super) async fn create(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let management = opened.management();
-    let NewClient { name, application, url, from_file, redirect_uri, metadata, resource } = client;
+    let NewClient { name, application, url, from_file, redirect_uri, metadata, resource, access, release } =
+        client;
     let known = known(application.as_deref(), url.as_deref())?;
     let read = from_file.as_deref().map(file::read_fields).transpose()?.unwrap_or_default();
     if !read.resources.is_empty() && resource.is_empty() {
@@ -45,7 +46,9 @@ pub(super) async fn create(
     let requested = fields::requested(&registration)?;
     let says_scopes = requested.scope.is_some() || requested.scopes.is_some();
     let metadata = Box::new(requested);
-    let act = Act::RegisterClient { id: None, metadata, resources: resource, fields: Vec::new() };
+    let access = access.map(|NewRule(rule)| NewAccess { rule, release });
+    let (id, fields) = (None, Vec::new());
+    let act = Act::RegisterClient { id, metadata, resources: resource, fields, access };
     let effect = effect_of(Operating::new(management), act).await?;
     let Effect::Registered(created) = effect else { return Ok(()) };
     let is_redirected = created.client.may_use(GrantType::AuthorizationCode);

@@ -252,7 +252,7 @@ proptest! {
             let management = home.management();
             for (number, title) in titles.iter().enumerate() {
                 let title = title.as_ref().map(|title| GroupTitle::parse(title).unwrap());
-                create_group(management, group_name(number), title).await.unwrap();
+                create_group(management, group_name(number), title, &[]).await.unwrap();
             }
             for (group, wallet) in members {
                 if let Ok(who) = find_who(management, WALLETS[wallet], None).await {

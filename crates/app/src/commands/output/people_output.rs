@@ -245,14 +245,12 @@ pub(crate) fn groups(groups: &[CountedGroup], output: Output, out: &mut dyn Writ
 }
 
 /// Says that a group was created.
-pub(crate) fn created_group(group: &Group, output: Output, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn created_group(counted: &CountedGroup, output: Output, out: &mut dyn Write) -> io::Result<()> {
+    let CountedGroup { group, users, wallets } = counted;
     match output {
-        Output::Json => {
-            let mut shown = group_fields(group);
-            shown.extend(["users", "wallets"].map(|members| (members.to_owned(), json!(0))));
-            write_json(Value::Object(shown), out)
-        }
-        Output::Table => writeln!(out, "created {}", group.name),
+        Output::Json => write_json(Value::Object(counted_group(counted)), out),
+        Output::Table if users + wallets == 0 => writeln!(out, "created {}", group.name),
+        Output::Table => writeln!(out, "created {} with {}", group.name, count(users + wallets, "member")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use countersign_domain::act::{Act, UsedBy};
+use countersign_domain::act::{Act, NamedSubject, UsedBy};
 use countersign_domain::group::GroupName;
 use countersign_domain::subject::Subject;
 use countersign_operators::operate::{Effect, Operating};
@@ -39,24 +39,23 @@ async fn carry_out(command: GroupCommand, opened: &Opened<'_>, out: &mut dyn Wri
             let groups = list_groups(management).await.map_err(|error| store(&error))?;
             Ok(people_output::groups(&groups, output.output, out)?)
         }
-        GroupCommand::Create { group, title, output } => {
-            let effect = make(opened, Act::CreateGroup { group: group.group, title }).await?;
+        GroupCommand::Create { group, title, member, kind, output } => {
+            let members = several(management, &member, kind).await?;
+            let effect = make(opened, Act::CreateGroup { group: group.group, title, members }).await?;
             show_effect(&effect, output.output, out)
         }
         GroupCommand::Show { group, paging, output } => {
             show(management, &group.group, paging, output.output, out).await
         }
         GroupCommand::Add { group, who, output } => {
-            let (member, others) = several(management, &who.who, who.kind).await?;
-            let operating = Operating { others, ..Operating::new(management) };
-            let act = Act::AddMember { group: group.group, member: member.into() };
-            show_effect(&effect_of(operating, act).await?, output.output, out)
+            let members = several(management, &who.who, who.kind).await?;
+            let effect = make(opened, Act::AddMembers { group: group.group, members }).await?;
+            show_effect(&effect, output.output, out)
         }
         GroupCommand::Remove { group, who, output } => {
-            let (member, others) = several(management, &who.who, who.kind).await?;
-            let operating = Operating { others, ..Operating::new(management) };
-            let act = Act::RemoveMember { group: group.group, member: member.into() };
-            show_effect(&effect_of(operating, act).await?, output.output, out)
+            let members = several(management, &who.who, who.kind).await?;
+            let effect = make(opened, Act::RemoveMembers { group: group.group, members }).await?;
+            show_effect(&effect, output.output, out)
         }
         GroupCommand::Delete { group, force, output } => {
             let operating = Operating::new(management).insisting(force);
@@ -67,12 +66,12 @@ async fn carry_out(command: GroupCommand, opened: &Opened<'_>, out: &mut dyn Wri
     }
 }
 
-/// Finds everyone who is named, each once: the first one and the others.
+/// Finds everyone who is named, each once.
 async fn several(
     management: Management<'_>,
     names: &[String],
     kind: KindChoice,
-) -> Result<(Subject, Vec<Subject>), Failure> {
+) -> Result<Vec<NamedSubject>, Failure> {
     let mut named: Vec<Subject> = Vec::with_capacity(names.len());
     for name in names {
         let who = who::either(management, name, kind).await?;
@@ -80,8 +79,7 @@ async fn several(
             named.push(who);
         }
     }
-    let first = named.split_first().map(|(first, others)| (first.clone(), others.to_vec()));
-    first.ok_or_else(|| Failure::Usage("name a user or a wallet".to_owned()))
+    Ok(named.into_iter().map(NamedSubject::from).collect())
 }
 
 async fn show(

@@ -2,6 +2,11 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::id::EventId;
+
+/// The member that names the event of a text.
+pub const SIGNED_IN: &str = "signed_in";
+
 /// An object of JSON, as text. Its values are texts, numbers and truth values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Details(String);
@@ -22,6 +27,13 @@ impl Details {
     /// The object.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The event whose text was signed for this event among others.
+    pub fn signed_in(&self) -> Option<EventId> {
+        // In the values, each quotation mark is escaped.
+        let (_, rest) = self.0.split_once(&format!("\"{SIGNED_IN}\":\""))?;
+        EventId::parse(rest.split_once('"')?.0)
     }
 
     /// Adds a text.
@@ -91,6 +103,17 @@ mod tests {
         let details = Details::default().text("reason", "operator").number("grants", 3).flag("kept", false);
         assert_eq!(details.as_str(), r#"{"reason":"operator","grants":3,"kept":false}"#);
         assert_eq!(Details::default().maybe_text("group", None::<&str>).as_str(), "{}");
+    }
+
+    #[test]
+    fn the_event_of_a_text_is_named_once_and_no_value_can_name_another() {
+        let id = EventId::at(time::OffsetDateTime::UNIX_EPOCH, [7; 10]);
+        let details = Details::default().text("group", r#"x","signed_in":"0"#).text(SIGNED_IN, id);
+        assert_eq!(details.signed_in(), Some(id));
+        assert_eq!(Details::default().text("group", format!(r#""signed_in":"{id}""#)).signed_in(), None);
+        for wrong in ["{}", r#"{"signed_in":1}"#, r#"{"signed_in":"x"}"#, r#"{"signed_in":""#, ""] {
+            assert_eq!(Details::from_stored(wrong.to_owned()).signed_in(), None, "{wrong}");
+        }
     }
 
     proptest! {

@@ -81,6 +81,8 @@ kinds! {
     AdminKeyCreated = "admin_key_created",
     /// A key of the admin interface was revoked.
     AdminKeyRevoked = "admin_key_revoked",
+    /// An operator signed one text for several people. The events of the change name this one.
+    ChangeSigned = "change_signed",
     /// An operator proposed a change that a second one must sign.
     ChangeProposed = "change_proposed",
     /// A proposal was taken back, or was no longer possible.
@@ -112,6 +114,9 @@ pub struct EventKindUnknown {
 impl EventKind {
     /// What a server, or `migrate`, records by itself when it starts on a new database.
     pub const OF_START: &[Self] = &[Self::KeyAnnounced, Self::KeyActivated, Self::KeyRetired, Self::Upgraded];
+
+    /// Those of who is in a group. They can name the event of a text that was signed for several people.
+    pub const OF_MEMBERS: [Self; 2] = [Self::GroupMemberAdded, Self::GroupMemberRemoved];
 
     /// Can its time be long before it was recorded? That a key signs is recorded by the next server that starts, with
     /// the time at which it began.

@@ -1,6 +1,6 @@
 //! What the events of each act record, so that a signature can be compared with what was done.
 
-use super::{Act, NamedSubject, Topic};
+use super::{Act, NamedSubject, NewAccess, Topic};
 use crate::admission::Release;
 use crate::event::EventKind;
 use crate::id::{ClientId, UserId};
@@ -47,14 +47,22 @@ pub(super) fn offline_access(act: &Act, record: &mut ActEvent) {
     }
 }
 
-pub(super) fn member(act: &Act, record: &mut ActEvent) {
-    if let Act::AddMember { member, .. } | Act::RemoveMember { member, .. } = act {
+/// Of several members, each has an event.
+pub(super) fn only_member(act: &Act, record: &mut ActEvent) {
+    if let [member] = act.members() {
         record.of_member(member);
     }
 }
 
-pub(super) fn origin(_: &Act, record: &mut ActEvent) {
+pub(super) fn registration(act: &Act, record: &mut ActEvent) {
     record.with("origin", "operator");
+    let Act::RegisterClient { access: Some(NewAccess { rule, release }), .. } = act else { return };
+    if let Some(rule) = rule {
+        record.with("rule", rule);
+    }
+    if let Some(release @ (Release::All | Release::Groups(_))) = release {
+        record.with("release", release);
+    }
 }
 
 pub(super) fn resources(act: &Act, record: &mut ActEvent) {

@@ -87,10 +87,12 @@ impl<'a> Reader<'a> {
 
     /// The value of the next line if it has this name.
     pub(super) fn maybe(&mut self, name: &str) -> Option<String> {
-        if self.fields.front()?.0 != name {
-            return None;
-        }
-        self.fields.pop_front().map(|(_, value)| value)
+        if self.is_next(name) { self.fields.pop_front().map(|(_, value)| value) } else { None }
+    }
+
+    /// Has the next line this name?
+    pub(super) fn is_next(&self, name: &str) -> bool {
+        self.fields.front().is_some_and(|(next, _)| *next == name)
     }
 
     /// The value of the next line, which must have this name.

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::fields::{ActWriter, Reader, read_user, read_uuid, read_wallet, written_wallet};
-use super::{ActUnreadable, NamedClient, NamedSubject, NamedUser, OfflineAccess, ResourceWords, UsedBy};
+use super::{
+    ActUnreadable, NamedClient, NamedSubject, NamedUser, NewAccess, OfflineAccess, ResourceWords, UsedBy,
+};
 use crate::admin_key::{AdminKeyName, AdminScopes};
 use crate::admission::{AccessRule, Release};
 use crate::client_change::FieldChange;
@@ -19,9 +21,9 @@ use crate::signing_algorithm::SigningAlgorithm;
 use crate::subject::Subject;
 
 /// The word for the rule of the setting `default_access`.
-pub(super) const DEFAULT: &str = "default";
+const DEFAULT: &str = "default";
 /// The word for the groups that a client's rule names.
-pub(super) const OF_RULE: &str = "rule";
+const OF_RULE: &str = "rule";
 /// Keys that sign at once.
 pub(super) const NOW: &str = "now";
 /// Keys that sign when everyone knows them.
@@ -40,6 +42,12 @@ impl ActWriter {
             Subject::User(user) => self.user(user),
             Subject::Wallet(wallet) => self.with("who", written_wallet(wallet)),
         }
+    }
+
+    /// Users and wallets, one after the other.
+    #[must_use]
+    pub fn members(self, members: &[NamedSubject]) -> Self {
+        members.iter().fold(self, Self::subject)
     }
 
     /// A user.
@@ -122,6 +130,15 @@ impl ActWriter {
                 Release::Groups(_) => format!("groups:{release}"),
             }),
         )
+    }
+
+    /// Who can sign in to a new client, if that is said.
+    #[must_use]
+    pub(super) fn access(self, access: Option<&NewAccess>) -> Self {
+        match access {
+            Some(NewAccess { rule, release }) => self.rule(rule.as_ref()).release(release.as_ref()),
+            None => self,
+        }
     }
 
     /// The URI of a resource.
@@ -218,6 +235,43 @@ pub(super) fn read_whom(fields: &mut Reader<'_>) -> Result<NamedSubject, ActUnre
         Some(wallet) => Subject::Wallet(read_wallet(&wallet).ok_or(ActUnreadable)?),
         None => Subject::User(read_named_user(fields)?),
     })
+}
+
+/// Every member that is named next.
+pub(super) fn read_members(fields: &mut Reader<'_>) -> Result<Vec<NamedSubject>, ActUnreadable> {
+    let mut members = Vec::new();
+    while fields.is_next("who") || fields.is_next("user") {
+        members.push(read_whom(fields)?);
+    }
+    Ok(members)
+}
+
+/// The same, of which there must be one.
+pub(super) fn read_some_members(fields: &mut Reader<'_>) -> Result<Vec<NamedSubject>, ActUnreadable> {
+    let members = read_members(fields)?;
+    if members.is_empty() { Err(ActUnreadable) } else { Ok(members) }
+}
+
+pub(super) fn rule_of(text: &str) -> Option<Option<AccessRule>> {
+    match text {
+        DEFAULT => Some(None),
+        rule => AccessRule::parse(rule).ok().map(Some),
+    }
+}
+
+pub(super) fn read_release(fields: &mut Reader<'_>) -> Result<Option<Release>, ActUnreadable> {
+    fields.maybe_parse("release", |text| match text {
+        OF_RULE => Some(Release::OfRule),
+        // The same letters as a group of that name would have.
+        release => Release::parse(release.strip_prefix("groups:").unwrap_or(release)).ok(),
+    })
+}
+
+pub(super) fn read_access(fields: &mut Reader<'_>) -> Result<Option<NewAccess>, ActUnreadable> {
+    match fields.maybe_parse("rule", rule_of)? {
+        Some(rule) => Ok(Some(NewAccess { rule, release: read_release(fields)? })),
+        None => Ok(None),
+    }
 }
 
 pub(super) fn read_named_user(fields: &mut Reader<'_>) -> Result<NamedUser, ActUnreadable> {

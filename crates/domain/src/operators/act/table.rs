@@ -61,12 +61,14 @@ pub enum ActField {
     NewGroup,
     /// A group.
     Group,
-    /// The group that gets or loses a member.
+    /// The group that gets or loses members.
     GroupOfMember,
     /// What operators call a group.
     GroupTitle,
-    /// A user or a wallet in a group.
-    Member,
+    /// Users and wallets for a group, or in it.
+    Members,
+    /// The same for a group that there will be, if there are any.
+    FirstMembers,
     /// A client.
     Client,
     /// All that a client registers, perhaps that of an application that is known.
@@ -79,6 +81,8 @@ pub enum ActField {
     MoreResources,
     /// How long an old secret works on.
     KeepOld,
+    /// Who can sign in to a client that there will be.
+    NewRule,
     /// Who can sign in to a client.
     Rule,
     /// Which groups a client sees.
@@ -244,8 +248,8 @@ acts! {
     CreateGroup = "group-create" {
         verb: Some("group create"),
         operation: (POST "/groups", "createGroup", Groups),
-        fields: [NewGroup, GroupTitle],
-        events: [GroupCreated], second: OperatorsGroup, takes: Nothing,
+        fields: [NewGroup, GroupTitle, FirstMembers],
+        events: [GroupCreated, GroupMemberAdded], second: OperatorsGroup, takes: Nothing,
         log: "group created",
     }
     /// Gives a group another title. No verb of the command line does it.
@@ -264,28 +268,28 @@ acts! {
         events: [GroupDeleted], second: OperatorsGroup, takes: Subject,
         log: "group deleted",
     }
-    /// Puts a user or a wallet into a group.
-    AddMember = "member-add" {
+    /// Puts users and wallets into a group.
+    AddMembers = "member-add" {
         verb: Some("group add"),
         operation: (POST "/groups/{name}/members/add", "addMembers", Groups),
-        fields: [GroupOfMember, Member],
-        events: [GroupMemberAdded], records: member, second: OperatorsGroup, takes: Nothing,
+        fields: [GroupOfMember, Members],
+        events: [GroupMemberAdded], records: only_member, second: OperatorsGroup, takes: Nothing,
         log: "member added to group",
     }
-    /// Takes a user or a wallet out of a group.
-    RemoveMember = "member-remove" {
+    /// Takes users and wallets out of a group.
+    RemoveMembers = "member-remove" {
         verb: Some("group remove"),
         operation: (POST "/groups/{name}/members/remove", "removeMembers", Groups),
-        fields: [GroupOfMember, Member],
-        events: [GroupMemberRemoved], records: member, second: OperatorsGroup, takes: Something,
+        fields: [GroupOfMember, Members],
+        events: [GroupMemberRemoved], records: only_member, second: OperatorsGroup, takes: Something,
         log: "member removed from group",
     }
     /// Registers a client.
     RegisterClient = "client-register" {
         verb: Some("client create"),
         operation: (POST "/clients", "createClient", Clients),
-        fields: [Registration, MoreResources],
-        events: [ClientRegistered], records: origin, second: Never, takes: Nothing,
+        fields: [Registration, MoreResources, NewRule],
+        events: [ClientRegistered], records: registration, second: LetsEveryoneIn, takes: Nothing,
         log: "client registered",
     }
     /// Replaces the metadata of a client.

@@ -94,16 +94,17 @@ fn one_of_each() -> Vec<Act> {
         Act::Unblock { who: Subject::Wallet(wallet("eip155:1")) },
         Act::SignOut { user: user(), offline: None },
         Act::DeleteUser { user: UserId::from_uuid(Uuid::from_u128(1)).into() },
-        Act::CreateGroup { group: group("staff"), title: title("The staff") },
+        Act::CreateGroup { group: group("staff"), title: title("The staff"), members: Vec::new() },
         Act::RetitleGroup { group: group("staff"), title: None },
         Act::DeleteGroup { group: group("staff"), used_by: UsedBy::default(), needed_by: Vec::new() },
-        Act::AddMember { group: group("staff"), member: Subject::User(user()) },
-        Act::RemoveMember { group: group("staff"), member: Subject::Wallet(wallet("eip155")) },
+        Act::AddMembers { group: group("staff"), members: vec![Subject::User(user())] },
+        Act::RemoveMembers { group: group("staff"), members: vec![Subject::Wallet(wallet("eip155"))] },
         Act::RegisterClient {
             id: Some(client().id),
             metadata: metadata(),
             resources: Vec::new(),
             fields: Vec::new(),
+            access: None,
         },
         Act::ChangeClient { client: client(), metadata: metadata(), fields: Vec::new() },
         Act::DeleteClient { client: client() },
@@ -314,6 +315,49 @@ fn two_must_sign_what_decides_who_operators_are_and_what_cannot_be_undone() {
         follows.needs_second(&policy, weight)
     };
     assert!(needs(&AccessRule::Everyone) && !needs(&AccessRule::Nobody));
+
+    // A new client lets in more people than the setting only if two sign it.
+    let registers = |rule: Option<AccessRule>, default: &AccessRule| {
+        let access = Some(NewAccess { rule, release: None });
+        let (metadata, resources, fields) = (metadata(), Vec::new(), Vec::new());
+        let act = Act::RegisterClient { id: None, metadata, resources, fields, access };
+        act.needs_second(&policy, Weight { default_access: default, is_about_operator: false })
+    };
+    assert!(registers(Some(AccessRule::Everyone), &AccessRule::Nobody));
+    assert!(!registers(Some(AccessRule::Everyone), &AccessRule::Everyone));
+    assert!(!registers(Some(AccessRule::Nobody), &AccessRule::Nobody));
+    assert!(!registers(None, &AccessRule::Everyone));
+}
+
+#[test]
+fn a_text_names_each_of_its_members_and_says_who_can_sign_in() {
+    let members = vec![Subject::User(user()), Subject::Wallet(wallet("eip155"))];
+    let named = "the user with the wallet eip155:1:0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045, the wallet eip155:1:0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+    let said = |act: Act| act.statement();
+    let (group, title) = (group("staff"), None);
+    let add = |members| Act::AddMembers { group: group.clone(), members };
+    let remove = |members| Act::RemoveMembers { group: group.clone(), members };
+    let create = |members| Act::CreateGroup { group: group.clone(), title: title.clone(), members };
+    assert_eq!(said(add(members.clone())), format!("Put these 2 into the group staff: {named}."));
+    assert_eq!(said(remove(members.clone())), format!("Take these 2 out of the group staff: {named}."));
+    assert_eq!(said(create(members.clone())), format!("Create the group staff. Its 2 members are {named}."));
+    assert_eq!(
+        said(create(members[1..].to_vec())),
+        "Create the group staff. Its member is the wallet eip155:1:0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045."
+    );
+    assert!(add(members.clone()).is_about_several() && !add(members[1..].to_vec()).is_about_several());
+    assert!(create(members[1..].to_vec()).is_about_several() && !create(Vec::new()).is_about_several());
+
+    let access = |rule| Some(NewAccess { rule, release: Some(Release::All) });
+    let registers = |access| {
+        let (metadata, resources, fields) = (metadata(), Vec::new(), Vec::new());
+        said(Act::RegisterClient { id: None, metadata, resources, fields, access })
+    };
+    let (silent, all) = (registers(None), "It gets all groups of a person.");
+    let staff = AccessRule::parse("groups:staff").ok();
+    assert_eq!(registers(access(staff)), format!("{silent} It admits groups:staff. {all}"));
+    let setting = "whomever the setting default_access lets in";
+    assert_eq!(registers(access(None)), format!("{silent} It admits {setting}. {all}"));
 }
 
 #[test]
@@ -330,6 +374,7 @@ fn a_change_may_be_longer_than_other_texts_and_not_longer_than_4000_bytes() {
             metadata: Box::new(metadata),
             resources: Vec::new(),
             fields: Vec::new(),
+            access: None,
         }
     };
     let mut longest = 0;
@@ -530,6 +575,10 @@ fn any_access() -> BoxedStrategy<(Option<AccessRule>, Option<Release>)> {
     (rule, release).boxed()
 }
 
+fn any_members(least: usize) -> BoxedStrategy<Vec<NamedSubject>> {
+    prop::collection::vec(any_whom(), least..4).boxed()
+}
+
 fn any_change() -> BoxedStrategy<Act> {
     let uris = || prop::collection::vec(hostile(), 0..4);
     let of_people = prop_oneof![
@@ -541,7 +590,11 @@ fn any_change() -> BoxedStrategy<Act> {
         )
             .prop_map(|(user, offline)| Act::SignOut { user, offline }),
         any_user().prop_map(|user| Act::DeleteUser { user }),
-        (any_group(), any_title()).prop_map(|(group, title)| Act::CreateGroup { group, title }),
+        (any_group(), any_title(), any_members(0)).prop_map(|(group, title, members)| Act::CreateGroup {
+            group,
+            title,
+            members
+        }),
         (any_group(), any_title()).prop_map(|(group, title)| Act::RetitleGroup { group, title }),
         (
             any_group(),
@@ -552,17 +605,17 @@ fn any_change() -> BoxedStrategy<Act> {
             )
         )
             .prop_map(|(group, used_by, needed_by)| Act::DeleteGroup { group, used_by, needed_by }),
-        (any_group(), any_whom()).prop_map(|(group, member)| Act::AddMember { group, member }),
-        (any_group(), any_whom()).prop_map(|(group, member)| Act::RemoveMember { group, member }),
+        (any_group(), any_members(1)).prop_map(|(group, members)| Act::AddMembers { group, members }),
+        (any_group(), any_members(1)).prop_map(|(group, members)| Act::RemoveMembers { group, members }),
     ]
     .boxed();
     let of_clients = prop_oneof![
-        (any::<Option<u128>>(), any_metadata(), uris(), any_fields()).prop_map(
-            |(id, metadata, resources, fields)| {
+        (any::<Option<u128>>(), any_metadata(), uris(), any_fields(), prop::option::of(any_access()))
+            .prop_map(|(id, metadata, resources, fields, access)| {
                 let id = id.map(|id| ClientId::from_uuid(Uuid::from_u128(id)));
-                Act::RegisterClient { id, metadata, resources, fields }
-            }
-        ),
+                let access = access.map(|(rule, release)| NewAccess { rule, release });
+                Act::RegisterClient { id, metadata, resources, fields, access }
+            }),
         (any_client(), any_metadata(), any_fields())
             .prop_map(|(client, metadata, fields)| Act::ChangeClient { client, metadata, fields }),
         any_client().prop_map(|client| Act::DeleteClient { client }),
@@ -675,7 +728,8 @@ fn each_field_of_a_client_that_changes_is_said_with_its_value_before_and_after()
         gone: Vec::new(),
         new: texts(&["client_credentials"]),
     }];
-    let registered = Act::RegisterClient { id: None, metadata, resources: Vec::new(), fields: new };
+    let (id, resources) = (None, Vec::new());
+    let registered = Act::RegisterClient { id, metadata, resources, fields: new, access: None };
     assert_eq!(registered.statement(), "Register a client. It gets tokens by: 'client_credentials'.");
 }
 

@@ -3,13 +3,16 @@
 
 use super::fields::{ActWriter, Reader, plain, quoted, read_uuid};
 use super::lines::{
-    DEFAULT, IN_A_DAY, NEEDED_BY, NOW, OF_RULE, OFFLINE, all, read_client, read_fields, read_group,
-    read_metadata, read_named_user, read_resource, read_title, read_use, read_whom,
+    IN_A_DAY, NEEDED_BY, NOW, OFFLINE, all, read_access, read_client, read_fields, read_group, read_members,
+    read_metadata, read_named_user, read_release, read_resource, read_some_members, read_title, read_use,
+    read_whom, rule_of,
 };
-use super::words::{Side, application, called, named, of_field, of_metadata, resource_words, uris, use_of};
-use super::{Act, ActName, ActUnreadable, OfflineAccess};
+use super::words::{
+    Side, admitted, application, briefly, called, listed, named, of_field, of_metadata, released,
+    resource_words, uris, use_of,
+};
+use super::{Act, ActName, ActUnreadable, NewAccess, OfflineAccess};
 use crate::admin_key::{AdminKeyName, AdminScopes};
-use crate::admission::{AccessRule, Release};
 use crate::client_secrets::KeepOld;
 use crate::id::{ClientId, GrantId};
 use crate::number::whole;
@@ -25,19 +28,20 @@ impl Act {
             Self::Unblock { who } => writer.subject(who),
             Self::SignOut { user, offline } => writer.user(user).offline(*offline),
             Self::DeleteUser { user } => writer.user(user),
-            Self::CreateGroup { group, title } | Self::RetitleGroup { group, title } => {
-                writer.group(group).title(title.as_ref())
+            Self::CreateGroup { group, title, members } => {
+                writer.group(group).title(title.as_ref()).members(members)
             }
+            Self::RetitleGroup { group, title } => writer.group(group).title(title.as_ref()),
             Self::DeleteGroup { group, used_by, needed_by } => {
                 let names: Vec<_> = needed_by.iter().map(ScopeName::as_str).collect();
                 writer.group(group).used_by(used_by).with_each(NEEDED_BY, &names)
             }
-            Self::AddMember { group, member } | Self::RemoveMember { group, member } => {
-                writer.group(group).subject(member)
+            Self::AddMembers { group, members } | Self::RemoveMembers { group, members } => {
+                writer.group(group).members(members)
             }
-            Self::RegisterClient { id, metadata, resources, fields } => {
+            Self::RegisterClient { id, metadata, resources, fields, access } => {
                 let writer = writer.with_some("client", *id).metadata(metadata);
-                writer.resources(resources).fields(fields)
+                writer.resources(resources).access(access.as_ref()).fields(fields)
             }
             Self::ChangeClient { client, metadata, fields } => {
                 writer.client(client).metadata(metadata).fields(fields)
@@ -90,9 +94,14 @@ impl Act {
                 format!("Sign {} out everywhere.{offline}", named(user))
             }
             Self::DeleteUser { user } => format!("Delete {} with everything that is theirs.", named(user)),
-            Self::CreateGroup { group, title: None } => format!("Create the group {group}."),
-            Self::CreateGroup { group, title: Some(title) } => {
-                format!("Create the group {group} with the title {}.", quoted(title.as_str()))
+            Self::CreateGroup { group, title, members } => {
+                let title = title.as_ref().map(|title| format!(" with the title {}", quoted(title.as_str())));
+                let members = match members.as_slice() {
+                    [] => String::new(),
+                    [member] => format!(" Its member is {}.", briefly(member)),
+                    members => format!(" Its {} members are {}.", members.len(), listed(members)),
+                };
+                format!("Create the group {group}{}.{members}", title.unwrap_or_default())
             }
             Self::RetitleGroup { group, title: None } => {
                 format!("Take its title away from the group {group}.")
@@ -110,18 +119,25 @@ impl Act {
                 };
                 format!("Delete the group {group}. It no longer admits anyone.{used_by}{needed_by}")
             }
-            Self::AddMember { group, member } => format!("Put {} into the group {group}.", called(member)),
-            Self::RemoveMember { group, member } => {
-                format!("Take {} out of the group {group}.", called(member))
-            }
-            Self::RegisterClient { id, metadata, resources, fields } => {
+            Self::AddMembers { group, members } => match members.as_slice() {
+                [member] => format!("Put {} into the group {group}.", called(member)),
+                all => format!("Put these {} into the group {group}: {}.", all.len(), listed(all)),
+            },
+            Self::RemoveMembers { group, members } => match members.as_slice() {
+                [member] => format!("Take {} out of the group {group}.", called(member)),
+                all => format!("Take these {} out of the group {group}: {}.", all.len(), listed(all)),
+            },
+            Self::RegisterClient { id, metadata, resources, fields, access } => {
                 let id = id.map(|id| format!(" with the ID {id}")).unwrap_or_default();
                 let opened = uris(" These resources are open to it:", resources);
                 let said = match fields.as_slice() {
                     [] => of_metadata(metadata),
                     fields => fields.iter().map(|field| of_field(field, Side::Registered)).collect(),
                 };
-                format!("Register a client{id}.{said}{opened}")
+                let admits = access.as_ref().map(|NewAccess { rule, release }| {
+                    format!(" It admits {}.{}", admitted(rule.as_ref()), released(release.as_ref()))
+                });
+                format!("Register a client{id}.{said}{opened}{}", admits.unwrap_or_default())
             }
             Self::ChangeClient { client, metadata, fields } => match fields.as_slice() {
                 [] => {
@@ -150,16 +166,7 @@ impl Act {
                 format!("Close resources to the client {}:{}", application(client), uris("", resources))
             }
             Self::SetAccess { client, rule, release } => {
-                let rule = match rule {
-                    Some(rule) => rule.to_string(),
-                    None => "whomever the setting default_access lets in".to_owned(),
-                };
-                let released = match release {
-                    None => String::new(),
-                    Some(Release::OfRule) => " It gets the groups of its rule.".to_owned(),
-                    Some(Release::All) => " It gets all groups of a person.".to_owned(),
-                    Some(groups @ Release::Groups(_)) => format!(" It gets these groups: {groups}."),
-                };
+                let (rule, released) = (admitted(rule.as_ref()), released(release.as_ref()));
                 format!("Let the client {} admit {rule}.{released}", application(client))
             }
             Self::CreateResource { resource } => format!("Declare the resource {}", resource_words(resource)),
@@ -210,19 +217,28 @@ fn read(mut reader: Reader<'_>) -> Result<Act, ActUnreadable> {
             offline: fields.maybe_parse(OFFLINE, OfflineAccess::parse)?,
         },
         ActName::DeleteUser => Act::DeleteUser { user: read_named_user(fields)? },
-        ActName::CreateGroup => Act::CreateGroup { group: read_group(fields)?, title: read_title(fields)? },
+        ActName::CreateGroup => Act::CreateGroup {
+            group: read_group(fields)?,
+            title: read_title(fields)?,
+            members: read_members(fields)?,
+        },
         ActName::RetitleGroup => Act::RetitleGroup { group: read_group(fields)?, title: read_title(fields)? },
         ActName::DeleteGroup => Act::DeleteGroup {
             group: read_group(fields)?,
             used_by: read_use(fields)?,
             needed_by: all(fields.each(NEEDED_BY), |name| ScopeName::parse(name).ok())?,
         },
-        ActName::AddMember => Act::AddMember { group: read_group(fields)?, member: read_whom(fields)? },
-        ActName::RemoveMember => Act::RemoveMember { group: read_group(fields)?, member: read_whom(fields)? },
+        ActName::AddMembers => {
+            Act::AddMembers { group: read_group(fields)?, members: read_some_members(fields)? }
+        }
+        ActName::RemoveMembers => {
+            Act::RemoveMembers { group: read_group(fields)?, members: read_some_members(fields)? }
+        }
         ActName::RegisterClient => Act::RegisterClient {
             id: fields.maybe_parse("client", |text| read_uuid(text, ClientId::from_uuid))?,
             metadata: Box::new(read_metadata(fields)?),
             resources: fields.each("resource"),
+            access: read_access(fields)?,
             fields: read_fields(fields)?,
         },
         ActName::ChangeClient => Act::ChangeClient {
@@ -243,15 +259,8 @@ fn read(mut reader: Reader<'_>) -> Result<Act, ActUnreadable> {
         }
         ActName::SetAccess => Act::SetAccess {
             client: read_client(fields)?,
-            rule: fields.parse("rule", |text| match text {
-                DEFAULT => Some(None),
-                rule => AccessRule::parse(rule).ok().map(Some),
-            })?,
-            release: fields.maybe_parse("release", |text| match text {
-                OF_RULE => Some(Release::OfRule),
-                // The same letters as a group of that name would have.
-                release => Release::parse(release.strip_prefix("groups:").unwrap_or(release)).ok(),
-            })?,
+            rule: fields.parse("rule", rule_of)?,
+            release: read_release(fields)?,
         },
         ActName::CreateResource => Act::CreateResource { resource: read_resource(fields)? },
         ActName::UpdateResource => {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::fields::{plain, quoted};
 use super::{NamedClient, NamedSubject, NamedUser, ResourceWords, UsedBy};
+use crate::admission::{AccessRule, Release};
 use crate::challenge::in_words;
 use crate::client_change::FieldChange;
 use crate::registration::RequestedMetadata;
@@ -21,6 +22,36 @@ pub(super) fn named(user: &NamedUser) -> String {
     match &user.wallet {
         Some(wallet) => format!("user {}, who has the {},", user.id, plain(&in_words(wallet))),
         None => format!("user {}", user.id),
+    }
+}
+
+pub(super) fn listed(members: &[NamedSubject]) -> String {
+    members.iter().map(briefly).collect::<Vec<_>>().join(", ")
+}
+
+/// A user or a wallet among others. The id of a user is in the lines.
+pub(super) fn briefly(who: &NamedSubject) -> String {
+    match who {
+        Subject::User(NamedUser { wallet: Some(wallet), .. }) => {
+            format!("the user with the {}", plain(&in_words(wallet)))
+        }
+        Subject::User(user) => named(user),
+        Subject::Wallet(wallet) => format!("the {}", plain(&in_words(wallet))),
+    }
+}
+
+/// Who gets in by a rule; `None` is the setting.
+pub(super) fn admitted(rule: Option<&AccessRule>) -> String {
+    rule.map_or_else(|| "whomever the setting default_access lets in".to_owned(), ToString::to_string)
+}
+
+/// Which groups a client gets, as a sentence of its own.
+pub(super) fn released(release: Option<&Release>) -> String {
+    match release {
+        None => String::new(),
+        Some(Release::OfRule) => " It gets the groups of its rule.".to_owned(),
+        Some(Release::All) => " It gets all groups of a person.".to_owned(),
+        Some(groups @ Release::Groups(_)) => format!(" It gets these groups: {groups}."),
     }
 }
 

@@ -53,6 +53,8 @@ facts! {
     UsedBy = "used-by",
     /// Is the member in the group?
     InGroup = "in-group",
+    /// Who of several members is not in the group.
+    NotInGroup = "not-in-group",
     /// How a person stays in the group without the membership that is taken away.
     StillIn = "still-in",
     /// The name of a client or a resource.

@@ -106,7 +106,7 @@ async fn fill(site: &Site) -> Vec<String> {
     paths.push("/admin/wallets/toy:1:toy-nobody".to_owned());
     for (name, title) in [("markup", MARKUP), ("arabic", ARABIC)] {
         let (name, title) = (GroupName::parse(name).unwrap(), GroupTitle::parse(title).unwrap());
-        create_group(management, name.clone(), Some(title)).await.unwrap();
+        create_group(management, name.clone(), Some(title), &[]).await.unwrap();
         let members =
             vec![Subject::User(eve), Subject::Wallet(wallet(MARKUP)), Subject::Wallet(wallet("nobody"))];
         add_members(management, &name, members).await.unwrap();
@@ -202,7 +202,7 @@ async fn a_list_goes_on_after_its_last_row_and_shows_everything_once() {
     let site = site(Quorum::One).await;
     for number in 0..7 {
         let name = GroupName::parse(&format!("group-{number}")).unwrap();
-        create_group(site.context.management(), name, None).await.unwrap();
+        create_group(site.context.management(), name, None, &[]).await.unwrap();
         Browser::of(&site, &format!("n{number}")).await;
     }
     let mut ada = Browser::of(&site, "ada").await;
@@ -252,7 +252,7 @@ async fn k_10_a_group_s_page_lists_the_clients_whose_rules_name_it_and_reads_so_
     let management = site.context.management();
     let [staff, guests] = ["staff", "guests"].map(|name| GroupName::parse(name).unwrap());
     for name in [&staff, &guests] {
-        create_group(management, name.clone(), None).await.unwrap();
+        create_group(management, name.clone(), None, &[]).await.unwrap();
     }
     let let_in = async |client: Client, groups: Vec<GroupName>| {
         let id = client.id.to_string();
@@ -292,7 +292,7 @@ async fn the_reference_on_an_error_page_leads_to_what_happened_and_why_not_now()
     let site = site(Quorum::One).await;
     let management = site.context.management();
     let staff = GroupName::parse("staff").unwrap();
-    create_group(management, staff.clone(), None).await.unwrap();
+    create_group(management, staff.clone(), None, &[]).await.unwrap();
     let requested = RequestedMetadata {
         client_name: Some("Wiki".to_owned()),
         redirect_uris: Some(vec![CALLBACK.to_owned()]),

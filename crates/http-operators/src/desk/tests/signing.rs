@@ -122,7 +122,10 @@ async fn what_was_typed_is_there_again_where_it_is_refused() {
     for (change, fields) in [
         ("wallet-block", vec![("wallet", "<nobody>"), ("reason", "spam \"one\"")]),
         ("group-create", vec![("group", "No Name"), ("title", "spam \"one\"")]),
-        ("client-register", vec![("client_name", "spam \"one\""), ("redirect_uris", "javascript:x")]),
+        (
+            "client-register",
+            vec![("client_name", "spam \"one\""), ("redirect_uris", "javascript:x"), ("rule", "nobody")],
+        ),
         ("resource-create", vec![("uri", "https://a.example"), ("resource_scopes", "spam \"one\" = x")]),
         ("admin-key-create", vec![("key_name", "spam \"one\"")]),
     ] {
@@ -164,8 +167,12 @@ async fn k_05_a_change_whose_subject_changed_meanwhile_is_refused_and_the_page_s
 async fn a_new_secret_is_shown_once_with_the_settings_of_the_application() {
     let site = site(Quorum::One).await;
     let mut ada = Browser::of(&site, "ada").await;
-    let fields =
-        [("application", "wiki"), ("application_url", "https://wiki.example/"), ("scope", "openid profile")];
+    let fields = [
+        ("application", "wiki"),
+        ("application_url", "https://wiki.example/"),
+        ("scope", "openid profile"),
+        ("rule", "nobody"),
+    ];
     let asked = ada.begin("client-register", &fields).await;
     assert_eq!(asked.status, 200, "{}", asked.body);
     let [form, text] = ["form", "challenge"].map(|field| value_in(&asked.body, "sign-form", field));
@@ -246,8 +253,12 @@ async fn five_wrong_signatures_end_a_text() {
 async fn loading_the_page_of_a_change_again_says_that_it_was_made_and_shows_no_secret() {
     let site = site(Quorum::Two).await;
     let mut ada = Browser::of(&site, "ada").await;
-    let registration =
-        [("client_name", "Wiki"), ("redirect_uris", "https://wiki.example/cb"), ("scope", "profile")];
+    let registration = [
+        ("client_name", "Wiki"),
+        ("redirect_uris", "https://wiki.example/cb"),
+        ("scope", "profile"),
+        ("rule", "nobody"),
+    ];
     let asked = ada.begin("client-register", &registration).await.body;
     let done = ada.sign(&asked, "ada").await;
     assert!(done.status == 200 && done.body.contains("id=\"only-once\""), "{}", done.body);

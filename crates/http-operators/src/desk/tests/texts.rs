@@ -225,7 +225,8 @@ async fn every_form_that_is_filled_in_asks_for_its_act() {
         ("keep_offline", "yes"),
         ("group", "staff"),
         ("title", "The staff"),
-        ("member", "toy-eve"),
+        ("member", "toy-eve\ntoy-dan\n\ntoy-eve"),
+        ("members", "toy-eve"),
         ("client", id),
         ("client_name", "Wiki"),
         ("resources", "https://api.example\nhttps://b.example"),
@@ -262,7 +263,7 @@ async fn a_form_that_no_one_changed_asks_for_what_there_is() {
     let site = site(Quorum::One).await;
     let management = site.context.management();
     let staff = GroupName::parse("staff:a").unwrap();
-    create_group(management, staff.clone(), None).await.unwrap();
+    create_group(management, staff.clone(), None, &[]).await.unwrap();
     let resource = Resource {
         uri: "https://api.example".to_owned(),
         name: ResourceName::parse("Photos").ok(),
@@ -276,7 +277,7 @@ async fn a_form_that_no_one_changed_asks_for_what_there_is() {
     assert_eq!(read, resource.into());
 
     for key in ["jwks", "jwks_uri"] {
-        let typed = every_field_but(if key == "jwks" { "jwks_uri" } else { "jwks" });
+        let typed = every_field_but(if key == "jwks" { "jwks_uri" } else { "jwks" }).and("rule", "nobody");
         let act = typed.and("change", ActName::RegisterClient).change(management, &OneApplication).await;
         let Act::RegisterClient { metadata, .. } = act.unwrap() else { panic!() };
         let client = register_client(management, *metadata, ClientOrigin::Operator).await.unwrap().client;

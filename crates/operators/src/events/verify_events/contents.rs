@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 use super::chain::{Chain, Transcript};
 use super::hosts::Hosts;
 use super::pseudonyms::Pseudonyms;
-use super::signatures::{MARGIN, Signatures, judge_signatures};
+use super::signatures::{MARGIN, Signatures, Texts, judge_signatures};
 use super::{Broken, Finding, PAGE, Progress, Verified, VerifyError};
 
 pub(super) async fn compare_contents(
@@ -21,6 +21,7 @@ pub(super) async fn compare_contents(
     let mut events = Events::new(storage);
     let mut pseudonyms = Pseudonyms::new(key, chain.proven_from);
     let mut hosts = Hosts::new(signatures.authority, key);
+    let mut texts = Texts::default();
     let Chain { keys_gone, ends_withdrawn, retention, reach, .. } = chain;
     let accepted = chain.accepted.clone();
     let mut verified =
@@ -53,6 +54,7 @@ pub(super) async fn compare_contents(
             let can_be_gone = number < chain.kept_from;
             match compare(&mut events, &checkpoint, can_be_gone).await? {
                 Compared::Holds(sealed) => {
+                    let is_first = verified.progress.events == 0;
                     for event in &sealed {
                         pseudonyms.judge(storage, event).await?.map_err(broken)?;
                         hosts.learn(&event.event).map_err(|found| Broken { checkpoint: number, ..found })?;
@@ -62,7 +64,9 @@ pub(super) async fn compare_contents(
                         if is_misdated(&event.event, before, &checkpoint) {
                             verified.misdated.notice(event.event.id);
                         }
-                        let checked = judge_signatures(signatures, &event.event).await.map_err(broken)?;
+                        let checked = judge_signatures(signatures, &mut texts, &event.event, is_first)
+                            .await
+                            .map_err(broken)?;
                         if let Some(host) = &checked.host {
                             hosts.judge(number, &event.event, host).map_err(broken)?;
                         }

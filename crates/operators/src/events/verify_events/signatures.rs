@@ -4,12 +4,15 @@
 //! Only the operators' wallets can make these signatures, not even a thief of the database and the server's
 //! keys. No chain is asked, so what a contract wallet signed is counted and not verified.
 
-use countersign_domain::act::ActEvent;
+use std::collections::BTreeMap;
+
 use countersign_domain::act::written::WrittenChange;
+use countersign_domain::act::{Act, ActEvent, NamedSubject};
 use countersign_domain::challenge::ReadText;
 use countersign_domain::desk::proposal;
 use countersign_domain::event::{Actor, Event, EventKind, EventPerson};
-use countersign_domain::id::GrantId;
+use countersign_domain::id::{EventId, GrantId};
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet::{AccountKind, AccountName, WalletAccount, WalletProof};
 use countersign_ports::{Verdict, WalletVerifier};
 use serde::Deserialize;
@@ -50,6 +53,47 @@ pub(super) struct Checked {
     pub(super) host: Option<String>,
 }
 
+/// The texts that were signed for several events each. The event of a text comes right before those.
+#[derive(Debug, Default)]
+pub(super) struct Texts(BTreeMap<EventId, SharedText>);
+
+#[derive(Debug)]
+enum SharedText {
+    Known {
+        /// What it says.
+        change: Act,
+        /// Who signed it last.
+        actor: String,
+    },
+    /// It went with the account of someone it named.
+    Gone,
+}
+
+/// How many texts are remembered.
+const REMEMBERED: usize = 1_000;
+
+impl Texts {
+    fn remember(&mut self, event: EventId, text: SharedText) {
+        if self.0.len() == REMEMBERED {
+            self.0.pop_first();
+        }
+        self.0.insert(event, text);
+    }
+
+    /// Judges an event that names this text. The text may be gone if the events before this checkpoint are.
+    fn judge(&self, text: EventId, event: &Event, actor: &str, is_first: bool) -> Result<(), Finding> {
+        let judged = match self.0.get(&text) {
+            None if is_first => Ok(()),
+            None => return Err(Finding::Unsigned { event: event.id }),
+            Some(SharedText::Gone) => Ok(()),
+            Some(SharedText::Known { actor: signer, .. }) if signer != actor => Err("another actor"),
+            Some(SharedText::Known { .. }) if event.id.at_time() != text.at_time() => Err("another time"),
+            Some(SharedText::Known { change, .. }) => judge_one_of(change, event),
+        };
+        judged.map_err(|what| Finding::SignedOtherwise { event: event.id, what })
+    }
+}
+
 /// What an event has stored under `signed`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -77,7 +121,13 @@ struct Read<'a> {
 }
 
 /// Judges what operators signed for an event. An event that no operator made has nothing to judge.
-pub(super) async fn judge_signatures(signatures: Signatures<'_>, event: &Event) -> Result<Checked, Finding> {
+/// `is_first`: nothing is kept of what happened before its checkpoint.
+pub(super) async fn judge_signatures(
+    signatures: Signatures<'_>,
+    texts: &mut Texts,
+    event: &Event,
+    is_first: bool,
+) -> Result<Checked, Finding> {
     let actor = match &event.actor {
         Actor::Wallet(caip10) => Some(caip10.as_str()),
         Actor::Person
@@ -94,9 +144,16 @@ pub(super) async fn judge_signatures(signatures: Signatures<'_>, event: &Event) 
         (Some(actor), Some(signed)) => (actor, signed),
         // Deleting an account takes away what names its person.
         (Some(_), None) if matches!(event.person, Some(EventPerson::Deleted(_))) => {
+            if event.kind == EventKind::ChangeSigned {
+                texts.remember(event.id, SharedText::Gone);
+            }
             return Ok(Checked::default());
         }
-        (Some(_), None) => return Err(Finding::Unsigned { event: event.id }),
+        (Some(actor), None) => {
+            let unsigned = Finding::Unsigned { event: event.id };
+            let text = event.details.signed_in().ok_or(unsigned)?;
+            return texts.judge(text, event, actor, is_first).map(|()| Checked::default());
+        }
     };
     let unreadable = Finding::SignedUnreadable { event: event.id };
     let Ok(stored) = serde_json::from_str::<StoredSigned>(signed.as_str()) else { return Err(unreadable) };
@@ -112,6 +169,10 @@ pub(super) async fn judge_signatures(signatures: Signatures<'_>, event: &Event) 
     }
     judge_subject(change, &last.written, event).map_err(differs)?;
     judge_times(&read, event.id.at_time()).map_err(differs)?;
+    if event.kind == EventKind::ChangeSigned {
+        let change = last.written.change.clone();
+        texts.remember(event.id, SharedText::Known { change, actor: actor.to_owned() });
+    }
     let mut checked = Checked { host, ..Checked::default() };
     for read in &read {
         checked.signers.push(read.stored.wallet.clone());
@@ -158,7 +219,9 @@ fn judge_subject(change: GrantId, written: &WrittenChange, event: &Event) -> Res
     let ActEvent { kinds, user, wallet, client, mut details } = written.change.act_event();
     if event.kind == EventKind::ChangeProposed {
         details = vec![("proposal", change.to_string()), ("change", written.change.name().to_string())];
-    } else if !kinds.contains(&event.kind) {
+    } else if written.change.is_about_several() != (event.kind == EventKind::ChangeSigned) {
+        return Err("another number of people");
+    } else if event.kind != EventKind::ChangeSigned && !kinds.contains(&event.kind) {
         return Err("another kind of act");
     }
     if let Some(user) = user
@@ -173,6 +236,34 @@ fn judge_subject(change: GrantId, written: &WrittenChange, event: &Event) -> Res
     if event.client != client {
         return Err("another client");
     }
+    judge_details(&details, event)
+}
+
+/// Is the event about one of the people that a text for several names, or about the change as a whole?
+fn judge_one_of(change: &Act, event: &Event) -> Result<(), &'static str> {
+    let ActEvent { kinds, user: _, wallet: _, client, details } = change.act_event();
+    if !kinds.contains(&event.kind) {
+        return Err("another kind of act");
+    }
+    let user = match event.person {
+        Some(EventPerson::User(user)) => Some(user),
+        Some(EventPerson::Deleted(_)) | None => None,
+    };
+    let is_member = |member: &NamedSubject| match member {
+        Subject::User(named) => user == Some(named.id) && event.wallet.is_none(),
+        Subject::Wallet(wallet) => user.is_none() && event.wallet.as_ref() == Some(wallet),
+    };
+    let is_about_one = EventKind::OF_MEMBERS.contains(&event.kind);
+    if is_about_one && !change.members().iter().any(is_member) {
+        return Err("another member");
+    }
+    if event.client != client {
+        return Err("another client");
+    }
+    judge_details(&details, event)
+}
+
+fn judge_details(details: &[(&str, String)], event: &Event) -> Result<(), &'static str> {
     let values: Map<String, Value> = serde_json::from_str(event.details.as_str()).unwrap_or_default();
     let is_told =
         |(name, value): &(&str, String)| values.get(*name).and_then(Value::as_str) == Some(value.as_str());

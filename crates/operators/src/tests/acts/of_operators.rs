@@ -129,7 +129,7 @@ pub(super) async fn deleting_a_client(scene: &mut Scene) {
 pub(super) async fn changing_access(scene: &mut Scene) {
     let client = scene.world.client().await;
     let stored = scene.management().clients.find_fresh(id_of(&client)).await.unwrap().unwrap();
-    create_group(scene.management(), group("staff"), None).await.unwrap();
+    create_group(scene.management(), group("staff"), None, &[]).await.unwrap();
     scene.begin().await;
     let management = scene.management();
     let unknown = Some(AccessRule::parse("groups:nobody-knows").unwrap());
@@ -147,9 +147,9 @@ pub(super) async fn groups(scene: &mut Scene) {
     scene.begin().await;
     let management = scene.management();
     let title = Some(GroupTitle::parse("Our own people").unwrap());
-    create_group(management, group("staff"), title).await.unwrap();
+    create_group(management, group("staff"), title, &[]).await.unwrap();
     scene.world.advance(Duration::seconds(1));
-    create_group(management, group("staff"), None).await.unwrap_err();
+    create_group(management, group("staff"), None, &[]).await.unwrap_err();
     delete_group(management, &group("others"), true, None).await.unwrap_err();
     delete_group(management, &group("staff"), false, None).await.unwrap();
     let told = [EventKind::GroupCreated, EventKind::GroupDeleted]
@@ -159,7 +159,7 @@ pub(super) async fn groups(scene: &mut Scene) {
 
 pub(super) async fn members(scene: &mut Scene) {
     let user = ann(scene).await;
-    create_group(scene.management(), group("staff"), None).await.unwrap();
+    create_group(scene.management(), group("staff"), None, &[]).await.unwrap();
     scene.begin().await;
     let (management, staff) = (scene.management(), group("staff"));
     let both = || vec![Subject::User(user), Subject::Wallet(toy("toy-new"))];

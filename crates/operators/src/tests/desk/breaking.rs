@@ -24,7 +24,9 @@ async fn a_storage_that_fails_anywhere_makes_a_change_once_or_not_at_all() {
         let (_, storage) = breakable_world();
         let office = Office::on(Arc::<_>::clone(&storage) as Arc<dyn Storage>, Quorum::One);
         let ada = office.operator("toy-ada").await;
-        let begun = office.begin(&ada, Act::CreateGroup { group: group("staff"), title: None }).await;
+        let begun = office
+            .begin(&ada, Act::CreateGroup { group: group("staff"), title: None, members: Vec::new() })
+            .await;
         break_after(&office.world, &storage, calls).await;
         let first = office.finish(&ada, begun.clone()).await;
         break_after(&office.world, &storage, -1).await;

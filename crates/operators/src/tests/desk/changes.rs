@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_domain::act::{Act, ActName, OfflineAccess, ResourceWords, UsedBy};
+use countersign_domain::act::{Act, ActName, NewAccess, OfflineAccess, ResourceWords, UsedBy};
 use countersign_domain::admin_key::{AdminKeyName, AdminScope, AdminScopes};
 use countersign_domain::admission::{AccessRule, Release};
 use countersign_domain::challenge::MAX_CHANGE_TEXT;
@@ -57,7 +57,7 @@ fn scopes() -> AdminScopes {
 }
 
 async fn make_group(office: &Office, name: &str) {
-    create_group(office.world.context.management(), group(name), None).await.unwrap();
+    create_group(office.world.context.management(), group(name), None, &[]).await.unwrap();
 }
 
 /// A change of this name that is possible.
@@ -82,9 +82,11 @@ async fn possible(office: &Office, name: ActName) -> Act {
         }
         ActName::SignOut => Act::SignOut { user: eve().await.into(), offline: Some(OfflineAccess::Ended) },
         ActName::DeleteUser => Act::DeleteUser { user: eve().await.into() },
-        ActName::CreateGroup => {
-            Act::CreateGroup { group: group("staff"), title: GroupTitle::parse("Staff").ok() }
-        }
+        ActName::CreateGroup => Act::CreateGroup {
+            group: group("staff"),
+            title: GroupTitle::parse("Staff").ok(),
+            members: Vec::new(),
+        },
         ActName::RetitleGroup => {
             make_group(office, "staff").await;
             Act::RetitleGroup { group: group("staff"), title: GroupTitle::parse("Sta\"ff é").ok() }
@@ -93,20 +95,21 @@ async fn possible(office: &Office, name: ActName) -> Act {
             make_group(office, "staff").await;
             Act::DeleteGroup { group: group("staff"), used_by: UsedBy::default(), needed_by: Vec::new() }
         }
-        ActName::AddMember => {
+        ActName::AddMembers => {
             make_group(office, "staff").await;
-            Act::AddMember { group: group("staff"), member: Subject::Wallet(toy("toy-eve")) }
+            Act::AddMembers { group: group("staff"), members: vec![Subject::Wallet(toy("toy-eve"))] }
         }
-        ActName::RemoveMember => {
+        ActName::RemoveMembers => {
             let user = eve().await;
             world.join("staff", Subject::User(user)).await;
-            Act::RemoveMember { group: group("staff"), member: Subject::User(user.into()) }
+            Act::RemoveMembers { group: group("staff"), members: vec![Subject::User(user.into())] }
         }
         ActName::RegisterClient => Act::RegisterClient {
             id: None,
             metadata: metadata("Photos"),
             resources: vec![NAMED.to_owned()],
             fields: Vec::new(),
+            access: Some(NewAccess { rule: Some(AccessRule::Nobody), release: Some(Release::All) }),
         },
         ActName::ChangeClient => {
             Act::ChangeClient { client: client().await, metadata: metadata("Pictures"), fields: Vec::new() }
@@ -294,7 +297,7 @@ async fn what_cannot_be_is_refused_before_anybody_signs() {
     make_group(&office, "staff").await;
     let group_of =
         |name| Act::DeleteGroup { group: group(name), used_by: UsedBy::default(), needed_by: Vec::new() };
-    let add = |group_name, member| Act::AddMember { group: group(group_name), member };
+    let add = |group_name, member| Act::AddMembers { group: group(group_name), members: vec![member] };
     let long = RequestedMetadata {
         redirect_uris: Some(
             (0..20).map(|place| format!("https://a.example/{place}{}", "x".repeat(300))).collect(),
@@ -312,12 +315,12 @@ async fn what_cannot_be_is_refused_before_anybody_signs() {
         }),
         (Act::Unblock { who: Subject::Wallet(toy("toy-x")) }, |why| matches!(why, ActRefused::NoChange)),
         (group_of("nope"), |why| matches!(why, ActRefused::GroupUnknown(_))),
-        (Act::CreateGroup { group: group("staff"), title: None }, |why| {
+        (Act::CreateGroup { group: group("staff"), title: None, members: Vec::new() }, |why| {
             matches!(why, ActRefused::GroupTaken(_))
         }),
         (add("nope", Subject::Wallet(toy("toy-x"))), |why| matches!(why, ActRefused::GroupUnknown(_))),
         (add("staff", Subject::User(nobody.into())), |why| matches!(why, ActRefused::UserUnknown(_))),
-        (Act::RemoveMember { group: group("staff"), member: Subject::Wallet(toy("toy-x")) }, |why| {
+        (Act::RemoveMembers { group: group("staff"), members: vec![Subject::Wallet(toy("toy-x"))] }, |why| {
             matches!(why, ActRefused::NoChange)
         }),
         (Act::DeleteClient { client: nothing.into() }, |why| matches!(why, ActRefused::ClientUnknown(_))),
@@ -330,6 +333,7 @@ async fn what_cannot_be_is_refused_before_anybody_signs() {
                 metadata: metadata(""),
                 resources: Vec::new(),
                 fields: Vec::new(),
+                access: None,
             },
             |why| matches!(why, ActRefused::Metadata(_)),
         ),
@@ -339,6 +343,7 @@ async fn what_cannot_be_is_refused_before_anybody_signs() {
                 metadata: Box::new(long),
                 resources: Vec::new(),
                 fields: Vec::new(),
+                access: None,
             },
             |why| matches!(why, ActRefused::TooLong),
         ),
@@ -390,11 +395,14 @@ async fn whoever_takes_a_member_out_learns_how_they_stay_in() {
     let ada = office.operator("toy-ada").await;
     office.sign_in("toy-eve").await;
     let eve = office.user("toy-eve").await;
-    office.make(&ada, Act::CreateGroup { group: group("staff"), title: None }).await.unwrap();
+    office
+        .make(&ada, Act::CreateGroup { group: group("staff"), title: None, members: Vec::new() })
+        .await
+        .unwrap();
     for member in [Subject::User(eve.into()), Subject::Wallet(toy("toy-eve"))] {
-        office.make(&ada, Act::AddMember { group: group("staff"), member }).await.unwrap();
+        office.make(&ada, Act::AddMembers { group: group("staff"), members: vec![member] }).await.unwrap();
     }
-    let remove = |member| Act::RemoveMember { group: group("staff"), member };
+    let remove = |member| Act::RemoveMembers { group: group("staff"), members: vec![member] };
     let still_in = |facts: &[Fact]| {
         facts.iter().find(|fact| fact.name == FactName::StillIn).map(|fact| fact.value.clone())
     };
@@ -416,7 +424,10 @@ async fn whoever_takes_a_member_out_learns_how_they_stay_in() {
 async fn whoever_deletes_a_group_reads_which_scopes_need_it() {
     let office = Office::new(Quorum::One);
     let ada = office.operator("toy-ada").await;
-    office.make(&ada, Act::CreateGroup { group: group("staff"), title: None }).await.unwrap();
+    office
+        .make(&ada, Act::CreateGroup { group: group("staff"), title: None, members: Vec::new() })
+        .await
+        .unwrap();
     let scope = ResourceScope {
         name: ScopeName::parse("photos.admin").unwrap(),
         title: ScopeTitle::parse("Manage photos").unwrap(),

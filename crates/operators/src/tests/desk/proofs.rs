@@ -189,7 +189,10 @@ async fn another_user_group_or_detail_is_found() {
         let expected = Err(Finding::SignedOtherwise { event: act.id, what: "another user" });
         assert_eq!(judged(Event { person, ..act.clone() }).await, expected);
     }
-    office.make(&ada, Act::CreateGroup { group: super::group("staff"), title: None }).await.unwrap();
+    office
+        .make(&ada, Act::CreateGroup { group: super::group("staff"), title: None, members: Vec::new() })
+        .await
+        .unwrap();
     let act = office.act(EventKind::GroupCreated).await;
     for details in
         [Details::default(), Details::default().text("group", "ops"), Details::from_stored("x".to_owned())]

@@ -390,8 +390,8 @@ async fn one_operator_alone_neither_blocks_another_nor_changes_who_is_one() {
         Act::Block { who: Subject::Wallet(toy("toy-dan")), reason: None },
         Act::Block { who: Subject::Wallet(toy("toy-dan-2")), reason: None },
         Act::Block { who: Subject::User(dan.into()), reason: None },
-        Act::AddMember { group: group("ops"), member: Subject::Wallet(toy("toy-ada-2")) },
-        Act::RemoveMember { group: group("ops"), member: Subject::Wallet(toy("toy-dan")) },
+        Act::AddMembers { group: group("ops"), members: vec![Subject::Wallet(toy("toy-ada-2"))] },
+        Act::RemoveMembers { group: group("ops"), members: vec![Subject::Wallet(toy("toy-dan"))] },
         Act::DeleteGroup { group: group("ops"), used_by: UsedBy::default(), needed_by: Vec::new() },
         Act::DeleteUser { user: dan.into() },
     ];

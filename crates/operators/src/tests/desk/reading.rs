@@ -112,7 +112,10 @@ async fn anything_is_found_by_its_address_id_name_or_request() {
     let eve = office.user("toy-eve").await;
     let client = office.client().await;
     let proposal = office.propose(&ada, delete(&client)).await;
-    office.make(&ada, Act::CreateGroup { group: group("staff"), title: None }).await.unwrap();
+    office
+        .make(&ada, Act::CreateGroup { group: group("staff"), title: None, members: Vec::new() })
+        .await
+        .unwrap();
     office.make(&ada, block("toy-mallory")).await.unwrap();
     let event = office.acts().await.pop().unwrap().id;
     let found = async |text: &str| search(office.desk(), text, None).await.unwrap().found;
@@ -156,7 +159,7 @@ async fn f_23_a_search_says_when_it_stopped_and_goes_on_to_the_last_client_and_g
         office.world.storage.register_client(command).await.unwrap();
     }
     let hidden = office.client().await;
-    let last = Act::CreateGroup { group: group("photo-team"), title: None };
+    let last = Act::CreateGroup { group: group("photo-team"), title: None, members: Vec::new() };
     office.make(&ada, last).await.unwrap();
     let (mut from, mut found, mut pages) = (None, Vec::new(), 0);
     loop {

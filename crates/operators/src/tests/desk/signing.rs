@@ -1,5 +1,6 @@
 //! A change is made by the signature of its operator's wallet under its own text, and by nothing else.
 
+use countersign_conformance::one_member::OneMember as _;
 use countersign_domain::act::{Act, OfflineAccess, UsedBy};
 use countersign_domain::challenge::{ChallengeRejected, MAX_FAILURES};
 use countersign_domain::desk::operators::Quorum;
@@ -182,7 +183,8 @@ async fn of_two_who_present_one_signature_at_once_one_makes_the_change() {
     let office = Office::new(Quorum::One);
     let ada = office.operator("toy-ada").await;
     for round in 0..200 {
-        let change = Act::CreateGroup { group: group(&format!("g{round}")), title: None };
+        let change =
+            Act::CreateGroup { group: group(&format!("g{round}")), title: None, members: Vec::new() };
         let begun = office.begin(&ada, change).await;
         let (one, other) = (office.finish(&ada, begun.clone()), office.finish(&ada, begun));
         let (one, other) = tokio::join!(one, other);
@@ -367,15 +369,15 @@ async fn of_two_reasons_at_once_the_stored_one_is_signed() {
 async fn of_two_who_make_the_same_change_at_once_one_hears_that_nothing_changed() {
     let office = Office::new(Quorum::One);
     let (ada, bob) = (office.operator("toy-ada").await, office.operator("toy-bob").await);
-    create_group(office.world.context.management(), group("staff"), None).await.unwrap();
+    create_group(office.world.context.management(), group("staff"), None, &[]).await.unwrap();
     for _ in 0..25 {
         let member = || Subject::Wallet(toy(MALLORY));
         let changes = [
-            Act::AddMember { group: group("staff"), member: member() },
-            Act::RemoveMember { group: group("staff"), member: member() },
+            Act::AddMembers { group: group("staff"), members: vec![member()] },
+            Act::RemoveMembers { group: group("staff"), members: vec![member()] },
             Act::Block { who: member(), reason: None },
             Act::Unblock { who: member() },
-            Act::CreateGroup { group: group("others"), title: None },
+            Act::CreateGroup { group: group("others"), title: None, members: Vec::new() },
             Act::DeleteGroup { group: group("others"), used_by: UsedBy::default(), needed_by: Vec::new() },
         ];
         for change in changes {

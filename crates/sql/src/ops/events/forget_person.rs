@@ -1,12 +1,14 @@
 //! The events about a user whose account is deleted name a pseudonym from then on.
 
+use std::collections::BTreeSet;
+
 use countersign_domain::checkpoint::{Digest256, HidingKey};
-use countersign_domain::event::Pseudonym;
+use countersign_domain::event::{Details, EventKind, Pseudonym};
 use countersign_domain::id::{EventId, UserId};
 use countersign_ports::{DeleteAccount, EVENTS_A_STEP, ForgetEventsOf, LeftToForget};
 use uuid::Uuid;
 
-use crate::columns::{BigInt, Binary, Id, Key, Row, StoredId};
+use crate::columns::{BigInt, Binary, Id, Key, Row, StoredId, Text};
 use crate::database::Statement;
 use crate::statement::statement;
 use crate::{Database, SqlError};
@@ -17,14 +19,42 @@ use crate::{Database, SqlError};
 pub fn forget_person(db: &mut impl Database, command: &DeleteAccount) -> Result<u64, SqlError> {
     let DeleteAccount { user, pseudonym, ref hiding, .. } = *command;
     let of_user = Id::from(user);
+    let texts = forget_texts(db, user, pseudonym, hiding)?;
     let fresh = ForgetFresh { user: of_user, pseudonym: pseudonym.as_bytes() }.run(db)?;
     let sealed: i64 = CountSealed { user: of_user }.one(db)?;
     if !forget_some(db, user, pseudonym, hiding)? {
         let proof = hiding.proof_of_user(user);
         LeaveToForget { user: of_user, pseudonym: pseudonym.as_bytes(), proof: proof.as_bytes() }.run(db)?;
     }
-    let fresh = u64::try_from(fresh).unwrap_or(u64::MAX);
-    Ok(fresh.saturating_add(u64::try_from(sealed).unwrap_or(u64::MAX)))
+    let number = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
+    let sealed = u64::try_from(sealed).unwrap_or(u64::MAX);
+    Ok(number(texts).saturating_add(number(fresh)).saturating_add(sealed))
+}
+
+/// A text that was signed for several people goes with the first of them whose account is deleted: it names them all. Their
+/// own events stay, because each is about one. Returns how many texts went.
+fn forget_texts<D: Database>(
+    db: &mut D,
+    user: UserId,
+    pseudonym: Pseudonym,
+    key: &HidingKey,
+) -> Result<usize, SqlError> {
+    let (user, [added, removed]) = (Id::from(user), EventKind::OF_MEMBERS.map(EventKind::name));
+    let (text, pseudonym) = (EventKind::ChangeSigned.name(), pseudonym.as_bytes());
+    if D::HAS_SEVERAL_WRITERS {
+        HoldFresh { user, text }.run(db)?;
+    }
+    let rows: Vec<Vec<u8>> = DetailsOfMember { user, added, removed }.all(db)?;
+    let details = rows.into_iter().filter_map(|details| String::from_utf8(details).ok());
+    let texts: BTreeSet<_> =
+        details.filter_map(|details| Details::from_stored(details).signed_in()).collect();
+    let mut gone = 0;
+    for id in texts {
+        gone += ForgetFreshText { id: id.into(), text, pseudonym }.run(db)?;
+        let proof = key.proof(id);
+        gone += ForgetText { id: id.into(), text, pseudonym, hiding_proof: proof.as_bytes() }.run(db)?;
+    }
+    Ok(gone)
 }
 
 /// Guard: the user is left to forget, with this pseudonym. Of two servers at once, one waits for the other.
@@ -96,6 +126,43 @@ statement! {
         UPDATE fresh_events SET user_id = NULL, pseudonym = :pseudonym, family = NULL, chain = NULL, address = NULL, \
           peer = NULL, request = NULL, signed = NULL \
         FROM theirs WHERE fresh_events.id = theirs.id"
+}
+
+statement! {
+    /// What the events of a user's memberships say. Those of others are not read.
+    pub DetailsOfMember<'a> { user: Id as Key, added: &'a str as Text, removed: &'a str as Text } -> Binary,
+    sqlite = "\
+        SELECT CAST(details AS BLOB) FROM fresh_events WHERE user_id = :user AND kind IN (:added, :removed) \
+        UNION ALL \
+        SELECT CAST(details AS BLOB) FROM events WHERE user_id = :user AND kind IN (:added, :removed)",
+    postgres = "\
+        SELECT convert_to(details, 'UTF8') FROM fresh_events WHERE user_id = :user AND kind IN (:added, :removed) \
+        UNION ALL \
+        SELECT convert_to(details, 'UTF8') FROM events WHERE user_id = :user AND kind IN (:added, :removed)"
+}
+
+statement! {
+    /// In PostgreSQL alone: all that will be updated, in the order in which a sealer takes them.
+    HoldFresh<'a> { user: Id as Key, text: &'a str as Text },
+    sqlite = "SELECT 1",
+    postgres = "SELECT id FROM fresh_events WHERE user_id = :user OR kind = :text ORDER BY id FOR UPDATE"
+}
+
+statement! {
+    ForgetFreshText<'a> { id: Id as Key, text: &'a str as Text, pseudonym: &'a [u8] as Binary } = "\
+        UPDATE fresh_events SET pseudonym = :pseudonym, peer = NULL, request = NULL, signed = NULL \
+        WHERE id = :id AND kind = :text AND pseudonym IS NULL"
+}
+
+statement! {
+    pub ForgetText<'a> {
+        id: Id as Key,
+        text: &'a str as Text,
+        pseudonym: &'a [u8] as Binary,
+        hiding_proof: &'a [u8] as Binary,
+    } = "\
+        UPDATE events SET pseudonym = :pseudonym, peer = NULL, signed = NULL, salt = NULL, \
+        hiding_proof = :hiding_proof WHERE id = :id AND kind = :text AND pseudonym IS NULL"
 }
 
 statement! {

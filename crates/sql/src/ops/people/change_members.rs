@@ -1,8 +1,10 @@
 //! Users and wallets are put into groups and taken out.
 
 use countersign_domain::declaration::DeclaredThing;
+use countersign_domain::event::Event;
+use countersign_domain::id::UserId;
 use countersign_domain::subject::Subject;
-use countersign_ports::{ChangeMember, ForgetDeclarations, MemberAdded};
+use countersign_ports::{ChangeMember, ChangeMembers, ForgetDeclarations, MembersChanged, MembersGo};
 
 use super::declarations::forget_declarations;
 use crate::columns::{At, Id, Key, Moment, StoredId, Text};
@@ -11,55 +13,98 @@ use crate::ops::events::record_event::record;
 use crate::statement::statement;
 use crate::{Database, SqlError, Undone};
 
-/// Guards: the group exists, and so does a user. They are kept so until the commit.
-pub fn add_member(db: &mut impl Database, command: &ChangeMember) -> Result<MemberAdded, SqlError> {
-    let (group, now) = (command.group.as_str(), At(command.now));
+pub fn change_members(db: &mut impl Database, command: &ChangeMembers) -> Result<MembersChanged, SqlError> {
+    let ChangeMembers { way, changes, event } = command;
     db.all_or_nothing(|db| {
-        let held: Option<String> = HoldGroup { group }.maybe(db)?;
-        if held.is_none() {
-            return Err(Undone::Refused(MemberAdded::GroupUnknown));
-        }
-        let added = match &command.member {
-            Subject::User(user) => {
-                let user = Id::from(*user);
-                let held: Option<StoredId> = HoldUser { user }.maybe(db)?;
-                if held.is_none() {
-                    return Err(Undone::Refused(MemberAdded::UserUnknown));
-                }
-                AddUser { group, user, now }.run(db)?
+        for (_, change) in in_order(changes) {
+            if *way == MembersGo::Out {
+                break;
             }
-            // A wallet need not be known.
-            Subject::Wallet(wallet) => {
-                let (family, chain, address) = (&*wallet.family, &*wallet.chain, &*wallet.address);
-                AddWallet { group, family, chain, address, now }.run(db)?
+            let held: Option<String> = HoldGroup { group: change.group.as_str() }.maybe(db)?;
+            if held.is_none() {
+                return Err(Undone::Refused(MembersChanged::GroupUnknown(change.group.clone())));
             }
-        };
-        if added == 0 {
-            return Ok(MemberAdded::AlreadyThere);
+            if let Some(user) = unknown_user(db, change)? {
+                return Err(Undone::Refused(MembersChanged::UserUnknown(user)));
+            }
         }
-        record(db, command.event.as_deref())?;
-        Ok(MemberAdded::Added)
+        Ok(MembersChanged::Changed(change_all(db, *way, changes, event.as_deref())?))
     })
 }
 
-/// Returns whether it was a member.
-pub fn remove_member(db: &mut impl Database, command: &ChangeMember) -> Result<bool, SqlError> {
-    let group = command.group.as_str();
-    db.all_or_nothing(|db| {
-        let removed = match &command.member {
-            Subject::User(user) => RemoveUser { group, user: (*user).into() }.run(db)?,
-            Subject::Wallet(wallet) => {
-                RemoveWallet { group, family: &wallet.family, address: &wallet.address }.run(db)?
-            }
+/// The changes with their places, in an order that all callers have: of two with the same members one waits for the other.
+pub(super) fn in_order(changes: &[ChangeMember]) -> Vec<(usize, &ChangeMember)> {
+    let mut in_order: Vec<(usize, &ChangeMember)> = changes.iter().enumerate().collect();
+    in_order.sort_by_cached_key(|(_, change)| (change.group.clone(), change.member.to_string()));
+    in_order
+}
+
+/// Guard: the user exists, and is kept until the commit. Returns the one that does not. A wallet need not be known.
+pub(super) fn unknown_user(
+    db: &mut impl Database,
+    change: &ChangeMember,
+) -> Result<Option<UserId>, SqlError> {
+    let Subject::User(user) = change.member else { return Ok(None) };
+    let held: Option<StoredId> = HoldUser { user: user.into() }.maybe(db)?;
+    Ok(held.is_none().then_some(user))
+}
+
+/// Within a transaction, after the guards: says of each member whether it changed.
+pub(super) fn change_all(
+    db: &mut impl Database,
+    way: MembersGo,
+    changes: &[ChangeMember],
+    text: Option<&Event>,
+) -> Result<Vec<bool>, SqlError> {
+    let mut changed = vec![false; changes.len()];
+    for (place, change) in in_order(changes) {
+        let is_changed = match way {
+            MembersGo::In => add_member(db, change)?,
+            MembersGo::Out => remove_member(db, change)?,
         };
-        if removed == 0 {
-            return Ok(false);
+        if let Some(of_change) = changed.get_mut(place) {
+            *of_change = is_changed;
         }
-        let things = vec![DeclaredThing::member_of(&command.group, &command.member)];
-        forget_declarations(db, &ForgetDeclarations { things })?;
-        record(db, command.event.as_deref())?;
-        Ok(true)
-    })
+    }
+    if changed.contains(&true) {
+        record(db, text)?;
+    }
+    Ok(changed)
+}
+
+/// Returns whether it was no member.
+fn add_member(db: &mut impl Database, change: &ChangeMember) -> Result<bool, SqlError> {
+    let (group, now) = (change.group.as_str(), At(change.now));
+    let added = match &change.member {
+        Subject::User(user) => AddUser { group, user: (*user).into(), now }.run(db)?,
+        Subject::Wallet(wallet) => {
+            let (family, chain, address) = (&*wallet.family, &*wallet.chain, &*wallet.address);
+            AddWallet { group, family, chain, address, now }.run(db)?
+        }
+    };
+    if added == 0 {
+        return Ok(false);
+    }
+    record(db, change.event.as_deref())?;
+    Ok(true)
+}
+
+/// Returns whether it was a member.
+fn remove_member(db: &mut impl Database, change: &ChangeMember) -> Result<bool, SqlError> {
+    let group = change.group.as_str();
+    let removed = match &change.member {
+        Subject::User(user) => RemoveUser { group, user: (*user).into() }.run(db)?,
+        Subject::Wallet(wallet) => {
+            RemoveWallet { group, family: &wallet.family, address: &wallet.address }.run(db)?
+        }
+    };
+    if removed == 0 {
+        return Ok(false);
+    }
+    let things = vec![DeclaredThing::member_of(&change.group, &change.member)];
+    forget_declarations(db, &ForgetDeclarations { things })?;
+    record(db, change.event.as_deref())?;
+    Ok(true)
 }
 
 statement! {

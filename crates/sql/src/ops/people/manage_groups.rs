@@ -1,8 +1,9 @@
 //! Groups are created, renamed for their operators, and deleted.
 
 use countersign_domain::group::GroupTitle;
-use countersign_ports::{CreateGroup, DeleteGroup, GroupCreated, RetitleGroup};
+use countersign_ports::{CreateGroup, DeleteGroup, GroupCreated, MembersGo, RetitleGroup};
 
+use super::change_members::{change_all, in_order, unknown_user};
 use crate::columns::{At, Bool, Moment, Nullable, Text};
 use crate::database::Statement;
 use crate::ops::events::record_event::{act_and_record, is_recorded, record};
@@ -14,8 +15,21 @@ pub fn create_group(db: &mut impl Database, command: &CreateGroup) -> Result<Gro
     let (name, created_at) = (command.group.name.as_str(), At(command.group.created_at));
     let title = command.group.title.as_ref().map(GroupTitle::as_str);
     let event = command.event.as_deref();
-    if act_and_record(db, event, |db| Ok(StoreGroup { name, title, created_at }.run(db)? == 1))? {
-        return Ok(GroupCreated::Stored);
+    let outcome = db.all_or_nothing(|db| {
+        for (_, change) in in_order(&command.members) {
+            if let Some(user) = unknown_user(db, change)? {
+                return Err(Undone::Refused(GroupCreated::UserUnknown(user)));
+            }
+        }
+        if (StoreGroup { name, title, created_at }).run(db)? == 0 {
+            return Err(Undone::Refused(GroupCreated::NameTaken));
+        }
+        record(db, event)?;
+        change_all(db, MembersGo::In, &command.members, command.text.as_deref())?;
+        Ok(GroupCreated::Stored)
+    })?;
+    if outcome != GroupCreated::NameTaken {
+        return Ok(outcome);
     }
     let is_repeated = match is_recorded(db, event)? {
         Some(is_recorded) => is_recorded,

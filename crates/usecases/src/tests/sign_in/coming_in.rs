@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use countersign_conformance::fakes::ManualClock;
 use countersign_conformance::memory::MemoryStorage;
+use countersign_conformance::one_member::OneMember as _;
 use countersign_domain::admission::{AccessRule, Release};
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::error::{OAuthError, OAuthErrorCode};

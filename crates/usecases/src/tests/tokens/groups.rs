@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_conformance::fixtures;
+use countersign_conformance::one_member::OneMember as _;
 use countersign_domain::admission::Release;
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::error::OAuthErrorCode;

@@ -1,5 +1,6 @@
 //! Scopes of the operator's resources: declared, registered, signed for, in tokens, and under attack.
 
+use countersign_conformance::one_member::OneMember as _;
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::ClientId;
