@@ -68,6 +68,8 @@ use wallets::{WalletKey, WalletRow};
 #[derive(Debug, Default)]
 pub struct MemoryStorage {
     tables: Mutex<Tables>,
+    /// Held while a request makes something once, which locks the tables several times.
+    making: tokio::sync::Mutex<()>,
 }
 
 /// The whole content of a store in memory at one moment.

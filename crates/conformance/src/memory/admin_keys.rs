@@ -65,10 +65,10 @@ impl AdminKeyStore for MemoryStorage {
         let waits = |tables: &Tables| {
             tables.admin_requests.get(&(key, name)).is_some_and(|begun| begun.made_at.is_none())
         };
+        let _making = self.making.lock().await;
         if !waits(&self.tables()) {
             return Ok(self.tables().recognized(creation));
         }
-        // Nothing else happens in between: this never waits.
         let (made, is_made) = match creation {
             Creation::Client(command) => {
                 let registered = self.register_client(*command).await?;
