@@ -240,8 +240,7 @@ pub async fn operate(operating: Operating<'_>, act: Act) -> Result<Effect, ActRe
             Ok(Effect::Removed(group, removed))
         }
         Act::RegisterClient { id, metadata, resources, fields: _, access } => {
-            let access = ClientAccess::from(access.unwrap_or_default());
-            register(management, (id, *metadata), resources, access, of_file).await
+            register(management, (id, *metadata), resources, access.unwrap_or_default(), of_file).await
         }
         Act::ChangeClient { client, metadata, fields: _ } => {
             let before = client_with(management, client.id).await?;

@@ -819,9 +819,9 @@ async fn change_members(trial: Trial) {
         trial.nothing(|event| change(MembersGo::In, &nowhere, &member, event), unknown).await;
         trial.nothing(|event| change(MembersGo::Out, &nowhere, &member, event), changed(false)).await;
     }
-    let nobody = fixtures::user_id();
-    let unknown = MembersChanged::UserUnknown(nobody);
-    trial.nothing(|event| change(MembersGo::In, &group, &Subject::User(nobody), event), unknown).await;
+    let stranger = fixtures::user_id();
+    let unknown = MembersChanged::UserUnknown(stranger);
+    trial.nothing(|event| change(MembersGo::In, &group, &Subject::User(stranger), event), unknown).await;
 }
 
 async fn revoke_token(trial: Trial) {

@@ -917,7 +917,7 @@ pub async fn the_text_of_several_people_goes_with_one_of_them(store: Arc<dyn Sto
             }
             texts.push(text);
         }
-        // Something else that is said to be a text stays, whoever names it.
+        // Something else stays, even if a member's event names it as a text.
         let other = fixtures::event();
         let mut naming =
             Event { kind: EventKind::GroupMemberAdded, ..fixtures::event().about(gone.new_user) };
@@ -943,7 +943,7 @@ pub async fn the_text_of_several_people_goes_with_one_of_them(store: Arc<dyn Sto
             }
         }
         assert_eq!(store.count_events_of(command.pseudonym).await.unwrap(), hidden);
-        let told = store.find_event(command.event.as_ref().unwrap().id).await.unwrap().unwrap().event;
-        assert!(told.details.as_str().contains(&format!("\"events\":{hidden}")), "{:?}", told.details);
+        let deleted = store.find_event(command.event.as_ref().unwrap().id).await.unwrap().unwrap().event;
+        assert!(deleted.details.as_str().contains(&format!("\"events\":{hidden}")), "{:?}", deleted.details);
     }
 }

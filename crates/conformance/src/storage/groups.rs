@@ -593,45 +593,45 @@ pub async fn f_26_the_standing_of_a_user_says_what_that_of_each_wallet_does(stor
 
 /// In one commit, and none if one of them cannot be. What was signed for all of them is recorded if one changes.
 pub async fn several_members_change_together_or_not_at_all(store: Arc<dyn Storage>) {
-    let told = || Some(Box::new(fixtures::event()));
+    let new_event = || Some(Box::new(fixtures::event()));
     let group = steps::group(&*store).await;
-    let (user, nobody) = (steps::sign_in(&*store).await.new_user, fixtures::user_id());
+    let (user, unknown) = (steps::sign_in(&*store).await.new_user, fixtures::user_id());
     let unseen = wallet(&fixtures::wallet_account());
     let change = |group: &GroupName, member: &Subject| ChangeMember {
-        event: told(),
+        event: new_event(),
         ..fixtures::add_member(group, member)
     };
     let change_all = async |way, group: &GroupName, members: &[&Subject]| {
         let changes = members.iter().map(|member| change(group, member)).collect();
-        let text = told();
+        let text = new_event();
         let id = text.as_ref().unwrap().id;
         let before = steps::events(&*store).await.len();
         let outcome = store.change_members(ChangeMembers { way, changes, event: text }).await.unwrap();
-        let is_told = store.find_event(id).await.unwrap().is_some();
-        let told = steps::events(&*store).await.len() - before;
+        let is_recorded = store.find_event(id).await.unwrap().is_some();
+        let recorded = steps::events(&*store).await.len() - before;
         let changed = match &outcome {
             MembersChanged::Changed(changed) => changed.iter().filter(|changed| **changed).count(),
             MembersChanged::GroupUnknown(_) | MembersChanged::UserUnknown(_) => 0,
         };
-        assert_eq!(told, changed + usize::from(is_told), "{outcome:?}");
-        (outcome, is_told)
+        assert_eq!(recorded, changed + usize::from(is_recorded), "{outcome:?}");
+        (outcome, is_recorded)
     };
-    let (own, stranger) = (Subject::User(user), Subject::User(nobody));
+    let (own, stranger) = (Subject::User(user), Subject::User(unknown));
     let before = steps::events(&*store).await;
     let outcome = change_all(MembersGo::In, &group, &[&unseen, &own, &stranger]).await;
-    assert_eq!(outcome, (MembersChanged::UserUnknown(nobody), false));
+    assert_eq!(outcome, (MembersChanged::UserUnknown(unknown), false));
     let nowhere = fixtures::group_name();
     let outcome = change_all(MembersGo::In, &nowhere, &[&unseen]).await;
     assert_eq!(outcome, (MembersChanged::GroupUnknown(nowhere.clone()), false));
-    let event = told();
+    let event = new_event();
     let creation = CreateGroup {
         members: vec![change(&nowhere, &own), change(&nowhere, &stranger)],
         event,
-        text: told(),
+        text: new_event(),
         ..fixtures::create_group(&nowhere)
     };
     let outcome = store.create_group(creation.clone()).await.unwrap();
-    assert_eq!(outcome, GroupCreated::UserUnknown(nobody));
+    assert_eq!(outcome, GroupCreated::UserUnknown(unknown));
     assert_eq!(counted(&*store, &nowhere).await, None);
     assert_eq!(members_of(&*store, &group).await, []);
     assert_eq!(steps::events(&*store).await, before);

@@ -117,7 +117,7 @@ pub enum Act {
         /// What it has, field by field. Empty in the texts of releases that did not say it.
         fields: Vec<FieldChange>,
         /// Who can sign in to it. `None` if that was not said: the setting `default_access` decides.
-        access: Option<NewAccess>,
+        access: Option<ClientAccess>,
     },
     /// Replaces the metadata of a client.
     ChangeClient {
@@ -268,21 +268,6 @@ impl From<Subject> for NamedSubject {
             Subject::User(user) => Self::User(user.into()),
             Subject::Wallet(wallet) => Self::Wallet(wallet),
         }
-    }
-}
-
-/// Who can sign in to a new client, and which groups it gets.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NewAccess {
-    /// The rule; `None` to follow the setting `default_access`.
-    pub rule: Option<AccessRule>,
-    /// Which groups it gets; `None` for those of its rule.
-    pub release: Option<Release>,
-}
-
-impl From<NewAccess> for ClientAccess {
-    fn from(NewAccess { rule, release }: NewAccess) -> Self {
-        Self { rule, release: release.unwrap_or_default() }
     }
 }
 
@@ -486,7 +471,7 @@ impl Act {
     }
 
     fn lets_everyone_in(&self, default_access: &AccessRule) -> bool {
-        if let Self::RegisterClient { access: Some(NewAccess { rule: Some(rule), .. }), .. } = self {
+        if let Self::RegisterClient { access: Some(ClientAccess { rule: Some(rule), .. }), .. } = self {
             return *rule == AccessRule::Everyone && *default_access != AccessRule::Everyone;
         }
         let Self::SetAccess { rule, .. } = self else { return false };

@@ -466,7 +466,7 @@ fn answer(effect: Effect) -> Result<HttpResponse, Problem> {
     Err(Problem::nothing_here())
 }
 
-/// Finds everyone who is named, each once: the first one and the others.
+/// Finds everyone who is named, who must be someone.
 async fn some_named(management: Management<'_>, members: Members) -> Result<Vec<NamedSubject>, Problem> {
     if members.members.is_empty() {
         return Err(wrong_number());
@@ -474,6 +474,7 @@ async fn some_named(management: Management<'_>, members: Members) -> Result<Vec<
     named(management, &members.members, members.kind.as_deref()).await
 }
 
+/// Finds everyone who is named, each once.
 async fn named(
     management: Management<'_>,
     members: &[String],

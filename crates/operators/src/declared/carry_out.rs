@@ -6,8 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_domain::act::{Act, NamedClient, NamedSubject, NewAccess, UsedBy};
-use countersign_domain::admission::ClientAccess;
+use countersign_domain::act::{Act, NamedClient, NamedSubject, UsedBy};
 use countersign_domain::client::Client;
 use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::declaration::{Declaration, DeclaredThing};
@@ -224,14 +223,13 @@ impl Run<'_> {
                     NewSecret::Given(FileSecret { secret, .. }) => Some(secret.clone()),
                     NewSecret::Same | NewSecret::Unknown => None,
                 };
-                let ClientAccess { rule, release } = client.access.clone();
                 let of_file = Some(GivenByFile { secret });
                 let act = Act::RegisterClient {
                     id: Some(client.id),
                     metadata: Box::new(requested.clone()),
                     resources: client.resources.clone(),
                     fields: Vec::new(),
-                    access: Some(NewAccess { rule, release: Some(release) }),
+                    access: Some(client.access.clone()),
                 };
                 self.act_with(Operating { of_file, ..Operating::new(self.management) }, act).await?;
                 let registered = self.management.clients.find_fresh(client.id).await?;

@@ -1,9 +1,7 @@
 //! The subject of a change: what it is now, whether the change is possible, and what must still be so when it is
 //! carried out.
 
-use countersign_domain::act::{
-    Act, NamedClient, NamedSubject, NamedUser, NewAccess, ResourceWords, UsedBy, Weight,
-};
+use countersign_domain::act::{Act, NamedClient, NamedSubject, NamedUser, ResourceWords, UsedBy, Weight};
 use countersign_domain::admission::{AccessRule, Block, Release};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::client::{Client, ClientAuthentication, ClientOrigin};
@@ -132,7 +130,7 @@ async fn read(desk: Desk<'_>, user: UserId, change: &mut Act) -> Result<Known, S
         Act::CreateGroup { group, members, .. } => {
             let found = desk.context.storage.find_group(group).await?;
             let refused = found.is_some().then_some(ActRefused::GroupTaken(group.clone()));
-            let unknown = look_up_members(desk, members).await?.into_iter().find_map(|known| known.refused);
+            let unknown = look_up_members(desk, members).await?;
             Ok(Known::of(vec![exists(found.is_some())]).refused(refused.or(unknown)))
         }
         Act::RetitleGroup { group, title } => {
@@ -171,8 +169,10 @@ async fn read(desk: Desk<'_>, user: UserId, change: &mut Act) -> Result<Known, S
                 }
                 Err(refused) => Some(refused),
             };
-            let NewAccess { rule: chosen, release } = access.clone().unwrap_or_default();
-            let unknown = unknown_group(desk, chosen.as_ref(), release.as_ref()).await?;
+            let unknown = match access {
+                Some(access) => unknown_group(desk, access.rule.as_ref(), Some(&access.release)).await?,
+                None => None,
+            };
             let refused = refused.or(unknown.map(ActRefused::NamedGroupUnknown));
             Ok(Known::of(vec![exists(false), rule]).refused(refused))
         }
@@ -394,36 +394,38 @@ async fn person(desk: Desk<'_>, user: &mut NamedUser) -> Result<(Known, Option<P
     Ok((Known { is_about_operator, ..Known::of(facts) }, Some(person)))
 }
 
-/// Looks up who is named, and names them as texts do.
-async fn look_up_members(desk: Desk<'_>, members: &mut [NamedSubject]) -> Result<Vec<Known>, StoreError> {
-    let mut known = Vec::new();
+/// Names the users as texts do, up to one who is not there.
+async fn look_up_members(
+    desk: Desk<'_>,
+    members: &mut [NamedSubject],
+) -> Result<Option<ActRefused>, StoreError> {
     for member in members {
-        if let Subject::User(user) = member {
-            known.push(person(desk, user).await?.0);
+        if let Subject::User(user) = member
+            && let (known, None) = person(desk, user).await?
+        {
+            return Ok(known.refused);
         }
     }
-    Ok(known)
+    Ok(None)
 }
 
-/// The same as [`membership`] for any number of members. It is possible if it changes one of them.
+/// Whether users and wallets are in a group, which the change reverses. It is possible if it changes one of them.
 async fn memberships(
     desk: Desk<'_>,
     group: &GroupName,
     members: &mut [NamedSubject],
     wanted: bool,
 ) -> Result<Known, StoreError> {
-    if let [member] = members {
-        return membership(desk, group, member, wanted).await;
-    }
     let Some(counted) = desk.context.storage.find_group(group).await? else {
         return Ok(Known::missing(ActRefused::GroupUnknown(group.clone())));
     };
+    if let [member] = members {
+        return membership(desk, &counted, member, wanted).await;
+    }
     let mut unchanged = Vec::new();
     for member in members.iter_mut() {
-        match membership(desk, group, member, wanted).await?.refused {
-            Some(ActRefused::NoChange) => {
-                unchanged.push(<Subject>::from(member.clone()).to_string());
-            }
+        match membership(desk, &counted, member, wanted).await?.refused {
+            Some(ActRefused::NoChange) => unchanged.push(<Subject>::from(member.clone()).to_string()),
             Some(refused) => return Ok(Known::of(vec![title_of(&counted)]).refused(Some(refused))),
             None => {}
         }
@@ -434,17 +436,14 @@ async fn memberships(
     Ok(Known::of(vec![title_of(&counted)]).and(as_they_are).refused(refused))
 }
 
-/// Whether a user or wallet is in a group, which the change reverses.
+/// The same for one of them.
 async fn membership(
     desk: Desk<'_>,
-    group: &GroupName,
+    counted: &CountedGroup,
     member: &mut NamedSubject,
     wanted: bool,
 ) -> Result<Known, StoreError> {
-    let storage = &desk.context.storage;
-    let Some(counted) = storage.find_group(group).await? else {
-        return Ok(Known::missing(ActRefused::GroupUnknown(group.clone())));
-    };
+    let (storage, group) = (&desk.context.storage, &counted.group.name);
     let (who, user) = match member {
         Subject::User(user) => {
             let (known, found) = person(desk, user).await?;
@@ -482,7 +481,7 @@ async fn membership(
         still.extend(ways.into_iter().filter(|way| !way.is_same(&taken)).map(|way| way.to_string()));
     }
     let still = (!still.is_empty()).then(|| Fact::new(FactName::StillIn, joined(still.into_iter())));
-    let facts = [title_of(&counted), in_group].into_iter().chain(who).chain(still).collect();
+    let facts = [title_of(counted), in_group].into_iter().chain(who).chain(still).collect();
     Ok(Known::of(facts).refused((is_in != wanted).then_some(ActRefused::NoChange)))
 }
 

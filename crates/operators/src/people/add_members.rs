@@ -8,7 +8,7 @@ use countersign_ports::{ChangeMembers, MembersChanged, MembersGo};
 use countersign_usecases::Management;
 use countersign_usecases::act_refused::ActRefused;
 
-use super::members::{changes_of, share_text, user_of};
+use super::members::{changes_of, events_of, share_text, user_of};
 
 /// The outcome for one new member.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,9 +29,8 @@ pub async fn add_members(
 ) -> Result<Vec<Added>, ActRefused> {
     let now = management.clock.now();
     let mut changes = changes_of(management, now, EventKind::GroupMemberAdded, group, &members);
-    let several = changes.iter_mut().filter_map(|change| change.event.as_deref_mut());
-    let text = if members.len() > 1 { share_text(management, now, group, several) } else { None };
-    let command = ChangeMembers { way: MembersGo::In, changes, event: text };
+    let event = share_text(management, now, group, events_of(&mut changes));
+    let command = ChangeMembers { way: MembersGo::In, changes, event };
     let changed = match management.storage.change_members(command).await? {
         MembersChanged::Changed(changed) => changed,
         MembersChanged::GroupUnknown(group) => return Err(ActRefused::GroupUnknown(group)),

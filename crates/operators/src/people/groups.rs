@@ -10,7 +10,7 @@ use countersign_usecases::Management;
 use countersign_usecases::act_refused::{ActRefused, GroupUse};
 
 use super::clients_for;
-use super::members::{changes_of, share_text};
+use super::members::{changes_of, events_of, share_text};
 
 /// Creates a group with its members, in one commit.
 pub async fn create_group(
@@ -26,13 +26,8 @@ pub async fn create_group(
         event.details = Details::default().text("group", &name);
     });
     let mut members = changes_of(management, now, EventKind::GroupMemberAdded, &name, members);
-    let text = if members.is_empty() {
-        None
-    } else {
-        let of_members = members.iter_mut().map(|change| &mut change.event);
-        let events = of_members.chain([&mut event]).filter_map(Option::as_deref_mut);
-        share_text(management, now, &name, events)
-    };
+    let events = events_of(&mut members).chain(event.as_deref_mut());
+    let text = share_text(management, now, &name, events);
     let group = Group { name, title, created_at: now };
     match management.create_group(CreateGroup { group: group.clone(), members, event, text }).await? {
         Some(GroupCreated::Stored) => {

@@ -27,18 +27,21 @@ pub(super) fn changes_of(
 }
 
 /// The event of a text that an operator signed for all of these events, which name it from then on. Each of them is about
-/// one person, and the text names several: so the text can go with any of them. `None` if no one signed.
+/// one person, and the text names several: so the text can go with any of them. `None` if no one signed, or if there is
+/// one event, which has the text itself.
 pub(super) fn share_text<'a>(
     management: Management<'_>,
     now: OffsetDateTime,
     group: &GroupName,
     events: impl Iterator<Item = &'a mut Event>,
 ) -> Option<Box<Event>> {
-    management.cause.signed.as_ref()?;
+    let mut events: Vec<&mut Event> = events.collect();
+    if management.cause.signed.is_none() || events.len() < 2 {
+        return None;
+    }
     let mut text = management.event(now, EventKind::ChangeSigned, |event| {
         event.details = Details::default().text("group", group);
     })?;
-    let mut events: Vec<&mut Event> = events.collect();
     // The text comes first in the record.
     if let Some(first) = events.iter_mut().min_by_key(|event| event.id)
         && first.id < text.id
@@ -49,6 +52,11 @@ pub(super) fn share_text<'a>(
         event.name_text(text.id);
     }
     Some(text)
+}
+
+/// The events of these changes.
+pub(super) fn events_of(changes: &mut [ChangeMember]) -> impl Iterator<Item = &mut Event> {
+    changes.iter_mut().filter_map(|change| change.event.as_deref_mut())
 }
 
 /// The user a wallet belongs to now, or the user's own id.

@@ -8,7 +8,7 @@ use countersign_ports::{ChangeMembers, MembersChanged, MembersGo};
 use countersign_usecases::Management;
 use countersign_usecases::act_refused::ActRefused;
 
-use super::members::{changes_of, share_text, user_of};
+use super::members::{changes_of, events_of, share_text, user_of};
 use super::ways_into;
 
 /// The outcome for one member to remove.
@@ -35,9 +35,8 @@ pub async fn remove_members(
     }
     let now = management.clock.now();
     let mut changes = changes_of(management, now, EventKind::GroupMemberRemoved, group, &members);
-    let several = changes.iter_mut().filter_map(|change| change.event.as_deref_mut());
-    let text = if members.len() > 1 { share_text(management, now, group, several) } else { None };
-    let command = ChangeMembers { way: MembersGo::Out, changes, event: text };
+    let event = share_text(management, now, group, events_of(&mut changes));
+    let command = ChangeMembers { way: MembersGo::Out, changes, event };
     let MembersChanged::Changed(changed) = management.storage.change_members(command).await? else {
         return Err(ActRefused::GroupUnknown(group.clone()));
     };

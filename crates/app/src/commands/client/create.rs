@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use countersign_domain::act::{Act, NewAccess};
+use countersign_domain::act::Act;
+use countersign_domain::admission::ClientAccess;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::scope::Scope;
@@ -46,7 +47,7 @@ pub(super) async fn create(
     let requested = fields::requested(&registration)?;
     let says_scopes = requested.scope.is_some() || requested.scopes.is_some();
     let metadata = Box::new(requested);
-    let access = access.map(|NewRule(rule)| NewAccess { rule, release });
+    let access = access.map(|NewRule(rule)| ClientAccess { rule, release: release.unwrap_or_default() });
     let (id, fields) = (None, Vec::new());
     let act = Act::RegisterClient { id, metadata, resources: resource, fields, access };
     let effect = effect_of(Operating::new(management), act).await?;

@@ -1,7 +1,7 @@
 //! What the events of each act record, so that a signature can be compared with what was done.
 
-use super::{Act, NamedSubject, NewAccess, Topic};
-use crate::admission::Release;
+use super::{Act, NamedSubject, Topic};
+use crate::admission::{ClientAccess, Release};
 use crate::event::EventKind;
 use crate::id::{ClientId, UserId};
 use crate::subject::Subject;
@@ -56,11 +56,11 @@ pub(super) fn only_member(act: &Act, record: &mut ActEvent) {
 
 pub(super) fn registration(act: &Act, record: &mut ActEvent) {
     record.with("origin", "operator");
-    let Act::RegisterClient { access: Some(NewAccess { rule, release }), .. } = act else { return };
+    let Act::RegisterClient { access: Some(ClientAccess { rule, release }), .. } = act else { return };
     if let Some(rule) = rule {
         record.with("rule", rule);
     }
-    if let Some(release @ (Release::All | Release::Groups(_))) = release {
+    if *release != Release::OfRule {
         record.with("release", release);
     }
 }

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::fields::{ActWriter, Reader, read_user, read_uuid, read_wallet, written_wallet};
-use super::{
-    ActUnreadable, NamedClient, NamedSubject, NamedUser, NewAccess, OfflineAccess, ResourceWords, UsedBy,
-};
+use super::{ActUnreadable, NamedClient, NamedSubject, NamedUser, OfflineAccess, ResourceWords, UsedBy};
 use crate::admin_key::{AdminKeyName, AdminScopes};
-use crate::admission::{AccessRule, Release};
+use crate::admission::{AccessRule, ClientAccess, Release};
 use crate::client_change::FieldChange;
 use crate::client_field::{ClientField, FieldSaid, FieldSlot};
 use crate::client_secrets::KeepOld;
@@ -132,11 +130,11 @@ impl ActWriter {
         )
     }
 
-    /// Who can sign in to a new client, if that is said.
+    /// Who can sign in to a new client, if that is said. It gets the groups of its rule unless others are named.
     #[must_use]
-    pub(super) fn access(self, access: Option<&NewAccess>) -> Self {
+    pub(super) fn access(self, access: Option<&ClientAccess>) -> Self {
         match access {
-            Some(NewAccess { rule, release }) => self.rule(rule.as_ref()).release(release.as_ref()),
+            Some(access) => self.rule(access.rule.as_ref()).release(chosen(&access.release)),
             None => self,
         }
     }
@@ -267,11 +265,16 @@ pub(super) fn read_release(fields: &mut Reader<'_>) -> Result<Option<Release>, A
     })
 }
 
-pub(super) fn read_access(fields: &mut Reader<'_>) -> Result<Option<NewAccess>, ActUnreadable> {
+pub(super) fn read_access(fields: &mut Reader<'_>) -> Result<Option<ClientAccess>, ActUnreadable> {
     match fields.maybe_parse("rule", rule_of)? {
-        Some(rule) => Ok(Some(NewAccess { rule, release: read_release(fields)? })),
+        Some(rule) => Ok(Some(ClientAccess { rule, release: read_release(fields)?.unwrap_or_default() })),
         None => Ok(None),
     }
+}
+
+/// What a new client gets, unless that is what each gets.
+pub(super) fn chosen(release: &Release) -> Option<&Release> {
+    Some(release).filter(|release| **release != Release::OfRule)
 }
 
 pub(super) fn read_named_user(fields: &mut Reader<'_>) -> Result<NamedUser, ActUnreadable> {

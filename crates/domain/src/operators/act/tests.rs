@@ -318,7 +318,7 @@ fn two_must_sign_what_decides_who_operators_are_and_what_cannot_be_undone() {
 
     // A new client lets in more people than the setting only if two sign it.
     let registers = |rule: Option<AccessRule>, default: &AccessRule| {
-        let access = Some(NewAccess { rule, release: None });
+        let access = Some(ClientAccess { rule, release: Release::OfRule });
         let (metadata, resources, fields) = (metadata(), Vec::new(), Vec::new());
         let act = Act::RegisterClient { id: None, metadata, resources, fields, access };
         act.needs_second(&policy, Weight { default_access: default, is_about_operator: false })
@@ -348,7 +348,7 @@ fn a_text_names_each_of_its_members_and_says_who_can_sign_in() {
     assert!(add(members.clone()).is_about_several() && !add(members[1..].to_vec()).is_about_several());
     assert!(create(members[1..].to_vec()).is_about_several() && !create(Vec::new()).is_about_several());
 
-    let access = |rule| Some(NewAccess { rule, release: Some(Release::All) });
+    let access = |rule| Some(ClientAccess { rule, release: Release::All });
     let registers = |access| {
         let (metadata, resources, fields) = (metadata(), Vec::new(), Vec::new());
         said(Act::RegisterClient { id: None, metadata, resources, fields, access })
@@ -613,7 +613,8 @@ fn any_change() -> BoxedStrategy<Act> {
         (any::<Option<u128>>(), any_metadata(), uris(), any_fields(), prop::option::of(any_access()))
             .prop_map(|(id, metadata, resources, fields, access)| {
                 let id = id.map(|id| ClientId::from_uuid(Uuid::from_u128(id)));
-                let access = access.map(|(rule, release)| NewAccess { rule, release });
+                let access =
+                    access.map(|(rule, release)| ClientAccess { rule, release: release.unwrap_or_default() });
                 Act::RegisterClient { id, metadata, resources, fields, access }
             }),
         (any_client(), any_metadata(), any_fields())

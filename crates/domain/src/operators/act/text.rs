@@ -3,16 +3,17 @@
 
 use super::fields::{ActWriter, Reader, plain, quoted, read_uuid};
 use super::lines::{
-    IN_A_DAY, NEEDED_BY, NOW, OFFLINE, all, read_access, read_client, read_fields, read_group, read_members,
-    read_metadata, read_named_user, read_release, read_resource, read_some_members, read_title, read_use,
-    read_whom, rule_of,
+    IN_A_DAY, NEEDED_BY, NOW, OFFLINE, all, chosen, read_access, read_client, read_fields, read_group,
+    read_members, read_metadata, read_named_user, read_release, read_resource, read_some_members, read_title,
+    read_use, read_whom, rule_of,
 };
 use super::words::{
     Side, admitted, application, briefly, called, listed, named, of_field, of_metadata, released,
     resource_words, uris, use_of,
 };
-use super::{Act, ActName, ActUnreadable, NewAccess, OfflineAccess};
+use super::{Act, ActName, ActUnreadable, OfflineAccess};
 use crate::admin_key::{AdminKeyName, AdminScopes};
+use crate::admission::ClientAccess;
 use crate::client_secrets::KeepOld;
 use crate::id::{ClientId, GrantId};
 use crate::number::whole;
@@ -134,8 +135,8 @@ impl Act {
                     [] => of_metadata(metadata),
                     fields => fields.iter().map(|field| of_field(field, Side::Registered)).collect(),
                 };
-                let admits = access.as_ref().map(|NewAccess { rule, release }| {
-                    format!(" It admits {}.{}", admitted(rule.as_ref()), released(release.as_ref()))
+                let admits = access.as_ref().map(|ClientAccess { rule, release }| {
+                    format!(" It admits {}.{}", admitted(rule.as_ref()), released(chosen(release)))
                 });
                 format!("Register a client{id}.{said}{opened}{}", admits.unwrap_or_default())
             }

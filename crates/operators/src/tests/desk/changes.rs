@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use countersign_domain::act::{Act, ActName, NewAccess, OfflineAccess, ResourceWords, UsedBy};
+use countersign_domain::act::{Act, ActName, OfflineAccess, ResourceWords, UsedBy};
 use countersign_domain::admin_key::{AdminKeyName, AdminScope, AdminScopes};
-use countersign_domain::admission::{AccessRule, Release};
+use countersign_domain::admission::{AccessRule, ClientAccess, Release};
 use countersign_domain::challenge::MAX_CHANGE_TEXT;
 use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::desk::operators::Quorum;
@@ -109,7 +109,7 @@ async fn possible(office: &Office, name: ActName) -> Act {
             metadata: metadata("Photos"),
             resources: vec![NAMED.to_owned()],
             fields: Vec::new(),
-            access: Some(NewAccess { rule: Some(AccessRule::Nobody), release: Some(Release::All) }),
+            access: Some(ClientAccess { rule: Some(AccessRule::Nobody), release: Release::All }),
         },
         ActName::ChangeClient => {
             Act::ChangeClient { client: client().await, metadata: metadata("Pictures"), fields: Vec::new() }

@@ -126,7 +126,7 @@ async fn shared() -> Vec<Event> {
     office.acts().await
 }
 
-/// K-05: whoever has the database and even the server's keys cannot say that an operator put someone into a group.
+/// K-05: the database and even the server's keys are not enough to say that an operator put someone into a group.
 #[tokio::test]
 async fn an_event_that_its_text_does_not_say_is_found() {
     let events = Box::pin(shared()).await;

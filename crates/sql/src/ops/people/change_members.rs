@@ -13,13 +13,12 @@ use crate::ops::events::record_event::record;
 use crate::statement::statement;
 use crate::{Database, SqlError, Undone};
 
+/// Guards, for those who go in: the group exists, and so does a user. They are kept so until the commit.
 pub fn change_members(db: &mut impl Database, command: &ChangeMembers) -> Result<MembersChanged, SqlError> {
     let ChangeMembers { way, changes, event } = command;
     db.all_or_nothing(|db| {
-        for (_, change) in in_order(changes) {
-            if *way == MembersGo::Out {
-                break;
-            }
+        let going_in = if *way == MembersGo::In { changes.as_slice() } else { &[] };
+        for (_, change) in in_order(going_in) {
             let held: Option<String> = HoldGroup { group: change.group.as_str() }.maybe(db)?;
             if held.is_none() {
                 return Err(Undone::Refused(MembersChanged::GroupUnknown(change.group.clone())));
@@ -54,7 +53,7 @@ pub(super) fn change_all(
     db: &mut impl Database,
     way: MembersGo,
     changes: &[ChangeMember],
-    text: Option<&Event>,
+    event: Option<&Event>,
 ) -> Result<Vec<bool>, SqlError> {
     let mut changed = vec![false; changes.len()];
     for (place, change) in in_order(changes) {
@@ -67,7 +66,7 @@ pub(super) fn change_all(
         }
     }
     if changed.contains(&true) {
-        record(db, text)?;
+        record(db, event)?;
     }
     Ok(changed)
 }
