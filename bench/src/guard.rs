@@ -4,10 +4,10 @@
 //! server runs under callgrind on a fresh SQLite file, with one worker and one connection, so that each
 //! request is a commit of its own.
 //!
-//! Work that runs by the clock only adds to a window: upkeep, timers, a checkpoint of SQLite's log. So
+//! Work that runs by the clock only adds to a window: upkeep, timers, a checkpoint of SQLite's log. So many
 //! short windows are counted for each step, and the figure is their lower quartile. It stays stable until most of
-//! the windows are affected. Events are sealed every eight seconds, and on a busy machine a sign-in takes one
-//! here: so the windows of the longest steps have few requests.
+//! the windows are affected. Events are sealed every eight seconds, and beside the tests a sign-in takes one or two
+//! here: so a window is short even then.
 
 mod callgrind;
 mod figures;
@@ -33,7 +33,7 @@ pub use figures::{FiguresError, Verdict};
 /// Requests before counting starts: caches fill, statements are prepared, code is translated.
 const WARM_UP: usize = 30;
 /// A multiple of four plus one, so that one of them is the lower quartile.
-const WINDOWS: usize = 13;
+const WINDOWS: usize = 25;
 /// A step that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -108,11 +108,11 @@ async fn count(server: &Path, steps: &[Step]) -> Result<BTreeMap<Step, f64>, Gua
 /// The number of requests in each window. Few make a figure less exact: what a window itself costs is shared by them.
 const fn requests_of(step: Step) -> usize {
     if matches!(step, Step::Flow) {
-        5
+        2
     } else if matches!(step, Step::Login | Step::Exchange | Step::Refresh) {
-        12
+        5
     } else {
-        25
+        12
     }
 }
 

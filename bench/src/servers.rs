@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use crate::cell::{Database, Target};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 /// The throw-away cluster is small. These settings are what `docs/scaling.md` advises for a machine with
 /// eight gigabytes; the rest are defaults.
 const SETTINGS: [&str; 2] =
