@@ -695,7 +695,7 @@ fn the_file_in_the_documentation_works() {
     keeper.write("declared.toml", example);
     keeper.write_secret("photo-album.secret", SECRET);
     let done = keeper.json(&["apply", "declared.toml"]);
-    assert_eq!(actions(&done).len(), 3);
+    assert_eq!(actions(&done).len(), 4);
     keeper.has_nothing_to_do(&["declared.toml"]);
 }
 

@@ -4,6 +4,7 @@ mod attacks;
 mod changes;
 mod hidden;
 mod mail;
+mod names;
 mod quorum;
 mod record;
 mod settings;

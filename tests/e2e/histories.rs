@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::admin::{Admin, encoded, mighty, request};
 
 /// What acts change: a name, and the columns in which a change needs an event. All columns if none are named.
-const TABLES: [(&str, &str); 18] = [
+const TABLES: [(&str, &str); 20] = [
     ("clients", ""),
     ("client_secrets", ""),
     ("user_groups", ""),
@@ -22,6 +22,8 @@ const TABLES: [(&str, &str); 18] = [
     ("group_wallets", ""),
     ("blocked_users", ""),
     ("blocked_wallets", ""),
+    ("named_users", ""),
+    ("named_wallets", ""),
     ("resources", ""),
     ("resource_scopes", ""),
     ("users", "id"),
@@ -51,6 +53,8 @@ fn told(kind: &str) -> &'static [&'static str] {
         "secret_rotated" => &["clients", "client_secrets"],
         "user_blocked" | "user_unblocked" => &["blocked_users", "grants", "login_sessions"],
         "wallet_blocked" | "wallet_unblocked" => &["blocked_wallets", "grants", "login_sessions"],
+        "user_named" => &["named_users"],
+        "wallet_named" => &["named_wallets"],
         "group_created" | "group_changed" => &["user_groups"],
         "group_deleted" => &["user_groups", "group_users", "group_wallets"],
         "group_member_added" | "group_member_removed" => &["group_users", "group_wallets"],
@@ -64,6 +68,8 @@ fn told(kind: &str) -> &'static [&'static str] {
             "signed_consents",
             "group_users",
             "blocked_users",
+            "named_users",
+            "named_wallets",
             "emails",
         ],
         other => panic!("{other} comes from no act"),

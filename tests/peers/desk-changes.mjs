@@ -50,6 +50,8 @@ async function user() {
 export const addMembers = (name, ...members) => manage("POST", `/groups/${name}/members/add`, { members });
 const removeMember = (name, member) => manage("POST", `/groups/${name}/members/remove`, { members: [member] });
 const block = (what, id, reason) => manage("PUT", `/${what}/${part(id)}/block`, reason ? { reason } : {});
+/** Gives somebody a name for operators. */
+export const giveName = (what, id, text) => manage("PUT", `/${what}/${part(id)}/name`, { name: text });
 const unblock = (what, id) => manage("DELETE", `/${what}/${part(id)}/block`);
 
 async function group({ members = [] } = {}) {
@@ -123,6 +125,20 @@ export const CHANGES = [
       const wallet = somebody();
       await block("wallets", wallet);
       return { page: `/wallets/${wallet}`, meanwhile: () => unblock("wallets", wallet) };
+    },
+  },
+  {
+    change: "user-name",
+    async prepare() {
+      const id = await user();
+      return { page: `/people/${id}`, fields: { person_name: "Zoë \"Zo\" O'Neill <b>" }, meanwhile: () => giveName("users", id, "Faster") };
+    },
+  },
+  {
+    change: "wallet-name",
+    async prepare() {
+      const wallet = somebody();
+      return { page: `/wallets/${wallet}`, fields: { person_name: "نور حداد" }, meanwhile: () => giveName("wallets", wallet, "Faster") };
     },
   },
   {

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { judgeWords } from "./axe.mjs";
 import { BASE, check } from "./client.mjs";
-import { CHANGES, addMembers, manage } from "./desk-changes.mjs";
+import { CHANGES, addMembers, giveName, manage } from "./desk-changes.mjs";
 import { DESK, FAMILIES, ask, choose, formFor, isDone, look, operator, picture } from "./desk-people.mjs";
 import { SLOW, close, confirmed, person } from "./people.mjs";
 
@@ -78,6 +78,10 @@ for (const change of ["wallet-block", "client-register"]) {
   await choose(desk, wallet);
   await isDone(desk, change);
 }
+
+// Names as long as they can be, of an operator and of everybody on the first page.
+await giveName("wallets", `eip155:1:${wallet.key.address}`, "Ada \"the operator\" Lovelace-Byron, Countess of Lovelace");
+for (const [place, { id }] of (await manage("GET", "/users?limit=10")).items.entries()) await giveName("users", id, place % 2 ? "نور حداد" : `Ann ${"W".repeat(60)}`);
 
 // A refusal, which the server keeps in memory.
 await desk.request.get(new URL("/nothing-is-here", DESK).href);

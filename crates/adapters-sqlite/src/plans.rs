@@ -4,9 +4,9 @@ use countersign_domain::desk::proposal::Proposal;
 use countersign_domain::event::{Actor, Details, Event, EventKind};
 use countersign_domain::id::EventId;
 use countersign_ports::{ProposalAt, ProposalPage, PutProposal};
-use countersign_sql::columns::{At, Id, Ids, OnDay};
+use countersign_sql::columns::{At, Id, Ids, OnDay, WalletKeys};
 use countersign_sql::ops::accounts::delete_account::{ForgetAccess, ForgetGrants};
-use countersign_sql::ops::accounts::wallets::AreBlocked;
+use countersign_sql::ops::accounts::wallets::{AreBlocked, ForgetNameOfWallet};
 use countersign_sql::ops::blocks::read_blocks::{BlockOfUser, BlockedWallets, BlockedWalletsOf};
 use countersign_sql::ops::desk::overview::{
     CountSessions, DayCounts, DeleteReplica, ForgetReplicas, Replicas,
@@ -14,9 +14,12 @@ use countersign_sql::ops::desk::overview::{
 use countersign_sql::ops::desk::proposals::{
     End, FindProposal, Forget, ForgetOf, ListProposals, list_proposals, put_proposal,
 };
-use countersign_sql::ops::events::forget_person::{CountSealed, ForgetOne, SealedOf};
+use countersign_sql::ops::events::forget_person::{CountSealed, ForgetOne, SealedOf, SealedOfWallet};
 use countersign_sql::ops::events::fulfil::Fulfil;
 use countersign_sql::ops::events::record_event::{IsRecorded, StoreEvent};
+use countersign_sql::ops::people::names::{
+    NamedUsers, NamedWallets, NamesOfUsers, NamesOfWallets, UsersByName, WalletsByLetters, WalletsByName,
+};
 use countersign_sql::ops::people::read_groups::{
     COUNTED, FindGroup, FreeWallets, ListGroups, MemberUsers, MemberWallets, MembershipsOf,
 };
@@ -140,6 +143,22 @@ fn a_page_of_people_takes_no_longer_among_many() {
 }
 
 #[test]
+fn names_are_found_by_whom_they_name_and_by_their_letters() {
+    let (_folder, mut connection) = database();
+    let connection = &mut connection;
+    let (family, address, limit) = ("a", "b", 10);
+    finds_rows_by_keys(connection, NamesOfUsers { users: Ids(Vec::new()) });
+    finds_rows_by_keys(connection, NamesOfWallets { wallets: WalletKeys(Vec::new()) });
+    finds_rows_by_keys(connection, UsersByName { from: "a".to_owned(), to: "b".to_owned(), limit });
+    finds_rows_by_keys(connection, WalletsByName { from: "a".to_owned(), to: "b".to_owned(), limit });
+    let (from, to, end) = ("a".to_owned(), "b".to_owned(), "c".to_owned());
+    finds_rows_by_keys(connection, WalletsByLetters { from, to, end, length: 1, limit });
+    finds_rows_by_keys(connection, NamedUsers { after: NOBODY, limit });
+    finds_rows_by_keys(connection, NamedWallets { family, address, limit });
+    finds_rows_by_keys(connection, ForgetNameOfWallet { family, address });
+}
+
+#[test]
 fn what_leads_to_a_user_is_found_without_reading_what_belongs_to_others() {
     let (_folder, mut connection) = database();
     let access = steps(&mut connection, ForgetAccess { user: NOBODY });
@@ -153,6 +172,7 @@ fn the_sealed_events_of_a_user_are_found_by_their_index() {
     let (_folder, mut connection) = database();
     finds_rows_by_keys(&mut connection, SealedOf { user: NOBODY, limit: 1 });
     finds_rows_by_keys(&mut connection, CountSealed { user: NOBODY });
+    finds_rows_by_keys(&mut connection, SealedOfWallet { family: "a", address: "b" });
     finds_rows_by_keys(&mut connection, ForgetOne { pseudonym: &[], hiding_proof: &[], position: 1 });
 }
 

@@ -23,6 +23,7 @@ use countersign_domain::id::{
     AdminKeyId, ClientId, EventId, GrantId, PushedRequestId, SessionId, TokenId, UserId,
 };
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::person_name::PersonName;
 use countersign_domain::pushed_request::PushedRequest;
 use countersign_domain::refresh::{NewestToken, RefreshSnapshot};
 use countersign_domain::resource::Resource;
@@ -60,6 +61,7 @@ mod wallets;
 use blocks::BlockedRow;
 use forgetting::is_told;
 use groups::MemberRow;
+use people::NamedRow;
 use requests::DeviceRow;
 use secrets::{SecretKey, SecretRow};
 use wallets::{WalletKey, WalletRow};
@@ -97,6 +99,8 @@ struct Tables {
     group_wallets: BTreeMap<(GroupName, WalletKey), MemberRow>,
     blocked_users: BTreeMap<UserId, Block>,
     blocked_wallets: BTreeMap<WalletKey, BlockedRow>,
+    named_users: BTreeMap<UserId, PersonName>,
+    named_wallets: BTreeMap<WalletKey, NamedRow>,
     /// When each may be purged.
     spent_challenges: BTreeMap<GrantId, OffsetDateTime>,
     grants: BTreeMap<GrantId, GrantRow>,

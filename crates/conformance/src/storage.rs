@@ -429,6 +429,12 @@ macro_rules! storage_contract {
                 the_last_sign_in_is_the_last_that_is_stored,
                 a_person_is_shown_with_everything,
                 sessions_that_have_expired_are_not_shown,
+                a_name_is_given_and_taken_away,
+                who_has_no_name_is_called_by_another_that_is_theirs,
+                names_are_found_by_their_beginning,
+                wallets_are_found_by_their_first_and_last_letters,
+                everyone_with_a_name_is_listed_in_pages,
+                a_deleted_account_leaves_no_name,
             ],
             requests: [
                 a_109_a_pushed_request_is_taken_once,

@@ -52,7 +52,7 @@ pub use oauth::{
     signing_algorithm, signing_key,
 };
 pub use operators::{act, admin_key, declaration, desk};
-pub use people::{admission, email, group, picture};
+pub use people::{admission, email, group, person_name, picture};
 pub use scopes::scope;
 pub use sign_in::{
     authorization, challenge, consent, device, form_key, login_session, pending, pushed_request,

@@ -1,4 +1,4 @@
-//! What files declare: clients, groups and resources, as an operator keeps them in a repository.
+//! What files declare: clients, groups, resources and names of people, as an operator keeps them in a repository.
 //!
 //! A file is read elsewhere. Here it is compared with what is there, and the difference is carried out by the same
 //! use-cases as a command. What was declared once is remembered, so that only that is ever pruned.
@@ -22,6 +22,7 @@ use countersign_domain::admission::ClientAccess;
 use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::id::{ClientId, UserId};
+use countersign_domain::person_name::PersonName;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{OpenTo, ResourceName, ResourceScope};
 use countersign_domain::secret::Secret;
@@ -38,6 +39,8 @@ pub struct DeclaredFiles {
     pub groups: Vec<Item<FileGroup>>,
     /// The resources.
     pub resources: Vec<Item<FileResource>>,
+    /// The names of users and wallets.
+    pub people: Vec<Item<FilePerson>>,
 }
 
 /// A thing in a file, with the places of its fields.
@@ -119,6 +122,15 @@ pub struct FileWallet {
     pub name: String,
     /// What is behind the address, if the file says so.
     pub kind: Option<AccountKind>,
+}
+
+/// A user or a wallet in a file, with its name for operators.
+#[derive(Clone, Debug)]
+pub struct FilePerson {
+    /// The id of a user, or a wallet.
+    pub who: FileWallet,
+    /// The name.
+    pub name: PersonName,
 }
 
 /// A resource in a file.

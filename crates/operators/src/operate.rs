@@ -11,11 +11,12 @@ use countersign_domain::desk::proposal::ProposalState;
 use countersign_domain::event::{Details, EventKind};
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, GrantId, UserId};
+use countersign_domain::person_name::PersonName;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::Resource;
 use countersign_domain::secret::Secret;
 use countersign_domain::subject::Subject;
-use countersign_ports::{BlockPut, CountedGroup, EndProposal, KeyRing, KeyRotation, RotatedKeys};
+use countersign_ports::{BlockPut, CountedGroup, EndProposal, KeyRing, KeyRotation, NamePut, RotatedKeys};
 use countersign_usecases::Management;
 use countersign_usecases::act_refused::{ActRefused, GroupUse};
 use countersign_usecases::clients::change_client::change_client;
@@ -40,6 +41,7 @@ use crate::people::block::{BlockedNow, block};
 use crate::people::change_access::{AccessChanged, change_access};
 use crate::people::delete_user::delete_user;
 use crate::people::groups::{create_group, delete_group, retitle_group};
+use crate::people::names::name_subject;
 use crate::people::remove_members::{Removed, remove_members};
 use crate::people::sign_out_user::sign_out_user;
 use crate::people::unblock::{Unblocked, unblock};
@@ -105,6 +107,8 @@ pub enum Effect {
     Unblocked(Subject, Unblocked),
     /// A user was signed out; the clients should be notified.
     SignedOut(UserId, OfflineAccess, Ended),
+    /// A user or a wallet has this name, or none.
+    Named(Subject, Option<PersonName>, NamePut),
     /// A user was deleted; the clients should be notified.
     UserDeleted(UserId, Vec<LogoutNotice>),
     /// There is a new group.
@@ -162,6 +166,7 @@ impl Effect {
             Self::Blocked(_, blocked) => blocked.put == BlockPut::AlreadyThere,
             Self::Unblocked(_, unblocked) => !unblocked.was_blocked,
             Self::SignedOut(_, _, ended) => ended.sessions == 0 && ended.grants == 0,
+            Self::Named(_, _, put) => *put != NamePut::Stored,
             Self::Added(_, added) => added.iter().all(|added| added.already),
             Self::Removed(_, removed) => !removed.iter().any(|removed| removed.was_member),
             Self::ClientChanged { before, now } => before == now,
@@ -214,6 +219,11 @@ pub async fn operate(operating: Operating<'_>, act: Act) -> Result<Effect, ActRe
             let offline = offline.unwrap_or(OfflineAccess::Kept);
             let ended = sign_out_user(management, user.id, offline).await;
             ended.map(|ended| Effect::SignedOut(user.id, offline, ended))
+        }
+        Act::Name { who, name } => {
+            let who = Subject::from(who);
+            let put = name_subject(management, who.clone(), name.clone()).await?;
+            Ok(Effect::Named(who, name, put))
         }
         Act::DeleteUser { user } => {
             let record = record.ok_or(ActRefused::NoKeys)?;

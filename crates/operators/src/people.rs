@@ -15,6 +15,7 @@ pub mod list_people;
 pub mod list_wallets;
 pub mod look_up_client;
 mod members;
+pub mod names;
 pub mod read_access;
 pub mod read_group;
 pub mod read_person;

@@ -260,9 +260,11 @@ macro_rules! storage_operations {
                     /// is no way around a block; a wallet that is blocked already keeps its own block. The wallets
                     /// stay in the groups that they were put into. In every event about the user, fresh or sealed,
                     /// the pseudonym replaces the user; wallet, address, salt and what operators signed are deleted.
-                    /// So are the proposals that the user signed, first or second. Of the sealed events only
-                    /// [`EVENTS_A_STEP`] change at once; if there are more, the user is left to forget, and a
-                    /// repeat with another pseudonym changes none of them. The answer says whether the user existed.
+                    /// The same happens to the events that are about one of their wallets and no user. The names that
+                    /// operators gave to the user and to the wallets are deleted, and so are the proposals that the
+                    /// user signed, first or second. Of the sealed events about the user only [`EVENTS_A_STEP`]
+                    /// change at once; if there are more, the user is left to forget, and a repeat with another
+                    /// pseudonym changes none of them. The answer says whether the user existed.
                     ///
                     /// [`AccountDeleted`]: countersign_domain::grant::RevocationReason::AccountDeleted
                     delete_account(own command: DeleteAccount) -> bool [recorded];
@@ -410,7 +412,31 @@ macro_rules! storage_operations {
 
             /// What an operator sees of people.
             PeopleStore {
+                writes {
+                    /// Gives a user or a wallet a name for operators, or takes it away. Guard: a user exists. A wallet can
+                    /// have a name before anyone signs in with it. The name of a user goes with their account, and so
+                    /// do those of their wallets ([`delete_account`](crate::AccountStore::delete_account)). Durable before
+                    /// the answer.
+                    name_subject(own command: NameSubject) -> NamePut [recorded];
+                }
                 reads {
+                    /// What operators call each of these, in their order. A user without a name of their own is called
+                    /// like the wallet that they have had longest among those with a name, and a wallet without one like
+                    /// its user.
+                    names_of(own who: Vec<Subject>) -> Vec<Option<KnownName>>;
+
+                    /// Reads up to `limit` users and wallets whose own name begins like this, whatever letters are
+                    /// capitals: users before wallets, each by their names. It takes no longer among many.
+                    find_named(lent beginning: &str, copy limit: u32) -> Vec<NamedPerson>;
+
+                    /// Reads up to `limit` wallets that belong to a user and whose address begins and ends like this,
+                    /// whatever letters are capitals, by their letters. It takes no longer among many.
+                    find_wallets(own question: FindWallets) -> Vec<(WalletAccount, UserId)>;
+
+                    /// Reads up to `limit` users and wallets that have a name of their own, in the order of
+                    /// [`MemberCursor`], after this one.
+                    list_named(maybe after: Option<&MemberCursor>, copy limit: u32) -> Vec<NamedPerson>;
+
                     /// Reads up to `limit` users with ids greater than `after`, in the order of their ids. It takes
                     /// no longer with many users than with few: filters use indices. A user who is in the group by
                     /// several ways is listed once.
@@ -843,6 +869,7 @@ pub mod signatures {
     pub use countersign_domain::resource::Resource;
     pub use countersign_domain::secret::SecretHash;
     pub use countersign_domain::signing_key::SealedKey;
+    pub use countersign_domain::subject::Subject;
     pub use countersign_domain::token::AccessSnapshot;
     pub use countersign_domain::wallet::WalletAccount;
     pub use time::{Date, OffsetDateTime};

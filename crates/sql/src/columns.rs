@@ -54,6 +54,13 @@ pub struct Names;
 #[cfg_attr(feature = "postgres", diesel(postgres_type(oid = 2951, array_oid = 0)))]
 pub struct Keys;
 
+/// A list of wallets, which a statement takes apart at the space between family and address: hexadecimal texts in JSON,
+/// or an array of texts.
+#[derive(Debug, Clone, Copy, SqlType, QueryId)]
+#[cfg_attr(feature = "sqlite", diesel(sqlite_type(name = "Text")))]
+#[cfg_attr(feature = "postgres", diesel(postgres_type(oid = 1009, array_oid = 0)))]
+pub struct Accounts;
+
 /// An id that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression)]
 #[diesel(sql_type = Key)]
@@ -73,6 +80,11 @@ pub struct OnDay(pub Date);
 #[derive(Debug, Clone, PartialEq, Eq, AsExpression)]
 #[diesel(sql_type = Keys)]
 pub struct Ids(pub Vec<Uuid>);
+
+/// Wallets that are written, each by family and address. No family has a space.
+#[derive(Debug, Clone, PartialEq, Eq, AsExpression)]
+#[diesel(sql_type = Accounts)]
+pub struct WalletKeys(pub Vec<(String, String)>);
 
 /// A day as it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromSqlRow)]
@@ -369,6 +381,16 @@ mod sqlite {
         }
     }
 
+    impl ToSql<Accounts, Sqlite> for WalletKeys {
+        fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
+            let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+            let quoted =
+                self.0.iter().map(|(family, address)| format!("\"{} {}\"", hex(family), hex(address)));
+            out.set_value(format!("[{}]", quoted.collect::<Vec<_>>().join(",")));
+            Ok(IsNull::No)
+        }
+    }
+
     impl ToSql<Day, Sqlite> for OnDay {
         fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
             out.set_value(self.0.to_julian_day());
@@ -453,6 +475,14 @@ mod postgres {
     impl ToSql<Keys, Pg> for Ids {
         fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
             <Vec<Uuid> as ToSql<Array<SqlUuid>, Pg>>::to_sql(&self.0, out)
+        }
+    }
+
+    impl ToSql<Accounts, Pg> for WalletKeys {
+        fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
+            let texts: Vec<String> =
+                self.0.iter().map(|(family, address)| format!("{family} {address}")).collect();
+            <Vec<String> as ToSql<Array<Text>, Pg>>::to_sql(&texts, &mut out.reborrow())
         }
     }
 

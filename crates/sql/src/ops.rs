@@ -47,6 +47,7 @@ pub use people::change_members::*;
 pub use people::declarations::*;
 pub use people::if_unchanged::*;
 pub use people::manage_groups::*;
+pub use people::names::*;
 pub use people::read_groups::*;
 pub use people::read_people::*;
 pub use sign_in::requests::*;

@@ -113,6 +113,8 @@ pub(super) fn every_change(things: &Things) -> Vec<Wanted> {
         wanted(&person, "user-delete", &[]),
         things.block_wallet("ticket 4711"),
         wanted(&format!("/admin/wallets/{}", things.blocked), "wallet-unblock", &[]),
+        wanted(&person, "user-name", &[("person_name", "Ann \"A\" O'Neill <b>")]),
+        wanted(&format!("/admin/wallets/{}", things.blocked), "wallet-name", &[("person_name", "Mallory")]),
         wanted("/admin/groups", "group-create", &[("group", "partners"), ("title", "Partners")]),
         wanted(
             "/admin/groups",
@@ -162,6 +164,8 @@ fn told_by(change: &str) -> &'static str {
         "user-delete" => "account_deleted",
         "wallet-block" => "wallet_blocked",
         "wallet-unblock" => "wallet_unblocked",
+        "user-name" => "user_named",
+        "wallet-name" => "wallet_named",
         "group-create" => "group_created",
         "group-retitle" => "group_changed",
         "group-delete" => "group_deleted",

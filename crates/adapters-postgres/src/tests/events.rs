@@ -12,6 +12,7 @@ use countersign_ports::{
     CheckpointAt, CompleteLogin, DeleteAccount, EventAt, EventFilter, EventOrder, EventPage, ForgetEvents,
     ForgetEventsOf, RegisterClient, RevokeGrant, RevokeToken, SealEvents, Sealed, TakeLease,
 };
+use countersign_sql::columns::WalletKeys;
 use countersign_sql::ops::accounts::delete_account::delete_account;
 use countersign_sql::ops::events::forget_person::{forget_events_of, forget_person, left_to_forget};
 use countersign_sql::ops::events::record_event::record_event;
@@ -140,7 +141,9 @@ pub(super) fn every_operation_on_events(connection: &mut PgConnection, with_opti
     let pseudonym = Pseudonym::new([1; 16]);
     let (user, hiding) = (login.new_user, fixtures::RECORD_KEY.hiding(pseudonym));
     let deletion = DeleteAccount { pseudonym, hiding: hiding.clone(), ..fixtures::delete_account(user) };
-    forget_person(connection, &deletion).unwrap();
+    let wallet = &login.account;
+    let wallets = WalletKeys(vec![(wallet.family.clone(), wallet.address.clone())]);
+    forget_person(connection, &deletion, &wallets).unwrap();
     let row = format!(
         "INSERT INTO left_to_forget VALUES ('{user}', '\\x{}', '\\x{}')",
         "01".repeat(16),

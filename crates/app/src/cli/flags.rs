@@ -36,10 +36,10 @@ pub(super) fn with_settings(root: Command) -> Command {
         // What takes WHO reads addresses, and what ends access signs the notifications for clients.
         "user" => of_people(
             command,
-            &["show", "block", "unblock", "sign-out", "delete"],
+            &["show", "block", "unblock", "name", "sign-out", "delete"],
             &["block", "sign-out", "delete"],
         ),
-        "wallet" => of_people(command, &["list", "block", "unblock"], &["block"]),
+        "wallet" => of_people(command, &["list", "block", "unblock", "name"], &["block"]),
         "group" => of_people(
             with_these(command, &["default_access"], |flag| flag.global(true)),
             &["show", "add", "remove"],

@@ -4,6 +4,7 @@ use clap::Subcommand;
 use countersign_domain::admission::{AccessRule, AccessRuleRejected, Block, Release};
 use countersign_domain::group::{GroupName, GroupNameRejected, GroupTitle};
 use countersign_domain::id::UserId;
+use countersign_domain::person_name::PersonName;
 use countersign_domain::wallet::AccountKind;
 
 use crate::cli::OutputChoice;
@@ -58,6 +59,18 @@ pub(crate) enum UserCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
+    /// Give a user a name, so that lists and texts do not show only an id.
+    ///
+    /// Operators see it everywhere, and no application ever does. It goes with the account.
+    #[command(after_help = USER_EXAMPLES)]
+    Name {
+        #[command(flatten)]
+        who: WhoChoice,
+        #[command(flatten)]
+        name: NameChoice,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
     /// End all sessions and all tokens of a user.
     ///
     /// They can sign in again.
@@ -91,6 +104,7 @@ const USER_EXAMPLES: &str = "\
 Examples:
   countersign user list --group staff
   countersign user show 0x2c7536E3605D9C16a7a3D7b1898e529396a65c23
+  countersign user name 7b0f6c1e-… 'Ann Lee'
   countersign user block eip155:1:0x2c7536E3605D9C16a7a3D7b1898e529396a65c23 --reason 'lost phone, ticket 4711'
   countersign user unblock 7b0f6c1e-…
 
@@ -121,6 +135,18 @@ pub(crate) enum WalletCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
+    /// Give a wallet a name, whether anybody has signed in with it or not.
+    ///
+    /// Its user is called the same, unless they have a name of their own.
+    #[command(after_help = WALLET_EXAMPLES)]
+    Name {
+        #[command(flatten)]
+        who: WalletChoice,
+        #[command(flatten)]
+        name: NameChoice,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
     /// List the wallets that belong to users, by user.
     #[command(after_help = WALLET_EXAMPLES)]
     List {
@@ -139,6 +165,7 @@ const WALLET_EXAMPLES: &str = "\
 Examples:
   countersign wallet block 0x2c7536E3605D9C16a7a3D7b1898e529396a65c23 --reason 'stolen'
   countersign wallet block eip155:8453:0x2c75… --kind contract
+  countersign wallet name 0x2c7536E3605D9C16a7a3D7b1898e529396a65c23 'Ann Lee'
   countersign wallet list --blocked --output json
 
 Exit code: 0 done, 1 refused or not found, 2 bad usage.";
@@ -301,6 +328,17 @@ pub(crate) struct KindChoice {
 }
 
 #[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct NameChoice {
+    /// The name, for operators only: up to 64 characters.
+    #[arg(value_parser = PersonName::parse)]
+    pub(crate) name: Option<PersonName>,
+    /// Take the name away.
+    #[arg(long)]
+    remove: bool,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct ReasonChoice {
     /// Why, for operators only.
     #[arg(long, value_name = "TEXT", value_parser = Block::judge_reason)]
@@ -410,6 +448,10 @@ mod tests {
             &["user", "block", "w", "--reason", "a\nb"],
             &["user", "block", "w", "--reason", ""],
             &["user", "show", "w", "--kind", "safe"],
+            &["user", "name", "w"],
+            &["user", "name", "w", "Ann", "--remove"],
+            &["user", "name", "w", "Ann\u{202e}"],
+            &["wallet", "name", "w", ""],
             &["user", "show"],
             &["group", "create", "1st"],
             &["group", "create", "staff", "--title", "\u{202e}"],

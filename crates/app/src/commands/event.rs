@@ -14,13 +14,14 @@ use countersign_domain::id::EventId;
 use countersign_operators::events::accept_record::{AcceptError, accept_record};
 use countersign_operators::events::list_events::{find_subject, list_events};
 use countersign_operators::events::verify_events::{Progress, Signatures, VerifyError, verify_events};
+use countersign_operators::people::names::{Names, people_of};
 use countersign_ports::{CheckpointAt, EventFilter, EventOrder, EventPage};
 use countersign_usecases::events::waiting_events::look_at_waiting;
 use serde::Deserialize;
 
 use crate::cli::{EventChoice, EventCommand, Output};
 use crate::commands::output::event_output;
-use crate::commands::people::{note_more, who};
+use crate::commands::people::{names_of, note_more, who};
 use crate::config::Config;
 use crate::database::opened::Opened;
 use crate::failure::{Failure, store};
@@ -59,7 +60,8 @@ async fn carry_out(command: EventCommand, opened: &Opened<'_>, out: &mut dyn Wri
         EventCommand::Show { id, output } => {
             let found = opened.management().storage.find_event(id).await.map_err(|error| store(&error))?;
             let found = found.ok_or_else(|| Failure::Failed(format!("there is no event {id}")))?;
-            Ok(event_output::event(&found, output.output, out)?)
+            let names = names_of(opened, &people_of(&found.event)).await?;
+            Ok(event_output::event(&found, &names, output.output, out)?)
         }
         EventCommand::Verify { against, keys, output } => {
             verify(opened, against.as_deref(), keys.as_deref(), output.output, out).await
@@ -97,7 +99,8 @@ async fn list(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let listed = list_events(opened.management(), filter, page).await.map_err(|error| store(&error))?;
-    event_output::events(&listed.events, output, out)?;
+    let names = names_in(opened, &listed.events).await?;
+    event_output::events(&listed.events, &names, output, out)?;
     let unsealable = opened.management().storage.unsealable_events(1).await.map_err(|error| store(&error))?;
     if !unsealable.is_empty() {
         note("some rows among the events are no events and left out: see `countersign event verify`")?;
@@ -121,16 +124,22 @@ async fn follow_events(
     loop {
         let from = filter.since.map_or(since, |asked| since.max(asked));
         let events = all_since(opened, &EventFilter { since: Some(from), ..filter.clone() }).await?;
-        for event in events {
-            if shown.insert(event.id) {
-                event_output::followed(&event, output, out)?;
-            }
+        let new: Vec<Event> = events.into_iter().filter(|event| shown.insert(event.id)).collect();
+        let names = names_in(opened, &new).await?;
+        for event in &new {
+            event_output::followed(event, &names, output, out)?;
         }
         out.flush()?;
         since = since.max(opened.wiring.clock.now().saturating_sub(LATE));
         shown.retain(|id| id.at_time() >= since);
         tokio::time::sleep(LOOK).await;
     }
+}
+
+/// What operators call the people in these events.
+async fn names_in(opened: &Opened<'_>, events: &[Event]) -> Result<Names, Failure> {
+    let people: Vec<_> = events.iter().flat_map(people_of).collect();
+    names_of(opened, &people).await
 }
 
 /// All events to which the filter applies, the oldest first.

@@ -15,6 +15,7 @@ use countersign_ports::{
     LeftToForget, PutEmail, RevokeConsent, SharedAddress, StoreError,
 };
 
+use super::wallets::{WalletKey, key_of};
 use super::{MemoryStorage, Revocation, Tables};
 
 #[async_trait]
@@ -113,6 +114,10 @@ impl AccountStore for MemoryStorage {
         let DeleteAccount { user, now, pseudonym, hiding, event } = command;
         let mut tables = self.tables_for(event.as_deref())?;
         let kept_out = tables.block_wallets_instead(user);
+        let theirs: Vec<WalletKey> =
+            tables.wallets_of(user).iter().map(|linked| key_of(&linked.account)).collect();
+        tables.named_users.remove(&user);
+        tables.named_wallets.retain(|wallet, _| !theirs.contains(wallet));
         let Tables { users, untold, wallets, grants, consents, sessions, emails, group_users, .. } =
             &mut *tables;
         wallets.retain(|_, wallet| wallet.user != user);
@@ -136,7 +141,7 @@ impl AccountStore for MemoryStorage {
         if !is_deleted && tables.left_to_forget.contains_key(&user) {
             return Ok(false);
         }
-        let events = tables.forget_person(user, pseudonym, &hiding);
+        let events = tables.forget_person(user, &theirs, pseudonym, &hiding);
         if let Some(event) = event.filter(|_| is_deleted) {
             for wallet in kept_out {
                 tables.record(Some(Box::new(event.of_wallet_kept_out(wallet))))?;

@@ -40,6 +40,8 @@ pub enum Changed {
     BlockMade,
     BlockGone,
     BlockReason,
+    NameGiven,
+    NameGone,
     ResourceMade,
     ResourceGone,
     ResourceChanged,
@@ -92,6 +94,8 @@ fn differences(before: &Tables, after: &Tables) -> Vec<Difference> {
         group_wallets,
         blocked_users,
         blocked_wallets,
+        named_users,
+        named_wallets,
         spent_challenges: _,
         grants,
         tokens,
@@ -141,6 +145,16 @@ fn differences(before: &Tables, after: &Tables) -> Vec<Difference> {
     found.compare(&before.blocked_wallets, blocked_wallets, |found, wallet, sides| {
         let what = pick(sides, Changed::BlockMade, Changed::BlockGone, Changed::BlockReason);
         found.push(plain(what, &account_of(wallet, "").address));
+    });
+    found.compare(&before.named_users, named_users, |found, user, sides| {
+        let what = pick(sides, Changed::NameGiven, Changed::NameGone, Changed::NameGiven);
+        found.push(Difference { user: Some(*user), ..plain(what, user) });
+    });
+    found.compare(&before.named_wallets, named_wallets, |found, wallet, sides| {
+        let what = pick(sides, Changed::NameGiven, Changed::NameGone, Changed::NameGiven);
+        // With the account of its user, the name of a wallet goes.
+        let user = before.wallets.get(wallet).map(|row| row.user);
+        found.push(Difference { user, ..plain(what, &account_of(wallet, "").address) });
     });
     found.compare(&before.resources, resources, |found, uri, sides| {
         let what = pick(sides, Changed::ResourceMade, Changed::ResourceGone, Changed::ResourceChanged);

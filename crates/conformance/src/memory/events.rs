@@ -12,7 +12,7 @@ use countersign_ports::{
     FoundEvent, LeftToForget, SealEvents, Sealed, StoreError, TakeLease, UnsealableEvent,
 };
 
-use super::wallets::key_of;
+use super::wallets::{WalletKey, key_of};
 use super::{MemoryStorage, Tables, count, count_of};
 
 #[async_trait]
@@ -170,8 +170,22 @@ impl Tables {
     }
 
     /// Takes a user away from the events about them, from sealed ones in steps. Returns how many there were.
-    pub(super) fn forget_person(&mut self, user: UserId, pseudonym: Pseudonym, key: &HidingKey) -> u64 {
-        let mut events = self.forget_texts(user, pseudonym, key);
+    pub(super) fn forget_person(
+        &mut self,
+        user: UserId,
+        wallets: &[WalletKey],
+        pseudonym: Pseudonym,
+        key: &HidingKey,
+    ) -> u64 {
+        let mut events = self.forget_texts(user, wallets, pseudonym, key);
+        for event in self.fresh_events.values_mut().filter(|event| is_of_one(event, wallets)) {
+            *event = Event { request: None, ..event.clone().forgetting(pseudonym) };
+            events += 1;
+        }
+        for sealed in self.events.values_mut().filter(|sealed| is_of_one(&sealed.event, wallets)) {
+            *sealed = sealed.clone().forgetting(pseudonym, key);
+            events += 1;
+        }
         let person = Some(EventPerson::User(user));
         for event in self.fresh_events.values_mut().filter(|event| event.person == person) {
             *event = Event { request: None, ..event.clone().forgetting(pseudonym) };
@@ -186,11 +200,18 @@ impl Tables {
     }
 
     /// Takes away the texts that were signed for this user and others.
-    fn forget_texts(&mut self, user: UserId, pseudonym: Pseudonym, key: &HidingKey) -> u64 {
+    fn forget_texts(
+        &mut self,
+        user: UserId,
+        wallets: &[WalletKey],
+        pseudonym: Pseudonym,
+        key: &HidingKey,
+    ) -> u64 {
         let person = Some(EventPerson::User(user));
-        let theirs = self
-            .all_events()
-            .filter(|event| event.person == person && EventKind::OF_MEMBERS.contains(&event.kind));
+        let theirs = self.all_events().filter(|event| {
+            EventKind::OF_MEMBERS.contains(&event.kind)
+                && (event.person == person || is_of_one(event, wallets))
+        });
         let texts: BTreeSet<EventId> = theirs.filter_map(|event| event.details.signed_in()).collect();
         let is_one = |event: &Event| {
             texts.contains(&event.id) && event.kind == EventKind::ChangeSigned && event.person.is_none()
@@ -219,6 +240,11 @@ impl Tables {
     pub(super) fn all_events(&self) -> impl Iterator<Item = &Event> {
         self.fresh_events.values().chain(self.events.values().map(|sealed| &sealed.event))
     }
+}
+
+/// Is the event about one of these wallets and no user?
+fn is_of_one(event: &Event, wallets: &[WalletKey]) -> bool {
+    event.person.is_none() && event.wallet.as_ref().is_some_and(|wallet| wallets.contains(&key_of(wallet)))
 }
 
 fn matches(filter: &EventFilter, event: &Event) -> bool {

@@ -15,6 +15,7 @@ use countersign_domain::epoch::Epoch;
 use countersign_domain::event::{Event, EventPerson};
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::id::UserId;
+use countersign_domain::person_name::PersonName;
 use countersign_domain::resource::Resource;
 use countersign_domain::scope::Scope;
 use countersign_domain::secret::SecretHash;
@@ -24,11 +25,11 @@ use countersign_ports::{
     ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession, CreateAdminKey, CreateGroup,
     CreateResource, DeleteAccount, DeleteClient, DeleteGroup, DeleteResource, EmailConfirmed, EmailPut,
     EndAccess, EndProposal, EndSession, EndSessions, GroupCreated, KeyAdded, LinkWallet, LoginCompleted,
-    MembersChanged, MembersGo, OpenSession, PutBlock, PutEmail, PutProposal, RaiseEpoch, RegisterClient,
-    Registered, RemoveBlock, RemoveSigningKey, ResourceChange, ResourceCreated, ResourceUpdated,
-    RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken, Revoked, RotateSecret,
-    SessionClient, SessionContinued, SessionOpened, SignOut, Storage, StoreError, UnlinkWallet, UpdateClient,
-    UpdateResource, WalletLinked, WalletUnlinked, WithdrawSigningKey, storage_operations,
+    MembersChanged, MembersGo, NamePut, NameSubject, OpenSession, PutBlock, PutEmail, PutProposal,
+    RaiseEpoch, RegisterClient, Registered, RemoveBlock, RemoveSigningKey, ResourceChange, ResourceCreated,
+    ResourceUpdated, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken, Revoked,
+    RotateSecret, SessionClient, SessionContinued, SessionOpened, SignOut, Storage, StoreError, UnlinkWallet,
+    UpdateClient, UpdateResource, WalletLinked, WalletUnlinked, WithdrawSigningKey, storage_operations,
 };
 use time::Duration;
 
@@ -496,6 +497,24 @@ async fn put_block(trial: Trial) {
     let nobody = fixtures::block_user(fixtures::user_id());
     let command = |event| PutBlock { event, ..nobody.clone() };
     trial.nothing(|event| store.put_block(command(event)), BlockPut::UserUnknown).await;
+}
+
+async fn name_subject(trial: Trial) {
+    let store = &*trial.store;
+    let login = steps::sign_in(store).await;
+    let (user, unseen) = (Subject::User(login.new_user), Subject::Wallet(fixtures::wallet_account()));
+    for who in [user, Subject::Wallet(login.account), unseen] {
+        for name in ["Ann", "Bob"].map(|name| PersonName::parse(name).ok()).into_iter().chain([None]) {
+            let command = |event| NameSubject { who: who.clone(), name: name.clone(), event };
+            trial.done(|event| store.name_subject(command(event)), NamePut::Stored, as_given).await;
+            trial.nothing(|event| store.name_subject(command(event)), NamePut::AlreadySo).await;
+        }
+    }
+    for name in [None, PersonName::parse("Ann").ok()] {
+        let nobody = Subject::User(fixtures::user_id());
+        let command = |event| NameSubject { who: nobody.clone(), name: name.clone(), event };
+        trial.nothing(|event| store.name_subject(command(event)), NamePut::UserUnknown).await;
+    }
 }
 
 async fn remove_block(trial: Trial) {

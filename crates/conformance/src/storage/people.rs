@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use countersign_domain::admission::Block;
+use countersign_domain::event::{ChangeSignature, Event, EventKind, Signed};
 use countersign_domain::group::{GroupName, Membership, Through};
 use countersign_domain::id::UserId;
+use countersign_domain::person_name::PersonName;
 use countersign_domain::subject::Subject;
+use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    BlockedWallet, CompleteLogin, EndSessions, NewSession, OpenSession, PeopleFilter, Person, PersonListed,
-    RemoveBlock, SessionContinued, Storage,
+    BlockedWallet, CompleteLogin, EndSessions, FindWallets, NamePut, NameSubject, NamedPerson, NewSession,
+    OpenSession, PeopleFilter, Person, PersonListed, RemoveBlock, SessionContinued, Storage,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -306,4 +309,206 @@ pub async fn sessions_that_have_expired_are_not_shown(store: Arc<dyn Storage>) {
     assert_eq!(shown(NOW + Duration::minutes(2)).await, sessions[..1]);
     assert_eq!(shown(NOW + Duration::days(1)).await, []);
     assert_eq!(person(&*store, login.new_user).await.listed.last_sign_in_at, Some(NOW));
+}
+
+fn name(text: &str) -> PersonName {
+    PersonName::parse(text).unwrap()
+}
+
+async fn call(store: &dyn Storage, who: &Subject, text: Option<&str>) -> NamePut {
+    let command = NameSubject { who: who.clone(), name: text.map(name), event: None };
+    store.name_subject(command).await.unwrap()
+}
+
+async fn called(store: &dyn Storage, who: &Subject) -> Option<(String, bool)> {
+    let known = store.names_of(vec![who.clone()]).await.unwrap();
+    assert_eq!(known.len(), 1);
+    known.into_iter().next().unwrap().map(|known| (known.name.to_string(), known.is_own))
+}
+
+/// To a user, to a wallet of theirs, and to a wallet that no one ever used. What is so already changes nothing.
+pub async fn a_name_is_given_and_taken_away(store: Arc<dyn Storage>) {
+    let login = steps::sign_in(&*store).await;
+    let (user, wallet) = (Subject::User(login.new_user), Subject::Wallet(login.account));
+    let unseen = Subject::Wallet(fixtures::wallet_account());
+    for who in [&user, &wallet, &unseen] {
+        assert_eq!(called(&*store, who).await, None);
+        for text in ["Ann \"the boss\" O'Neill", "ann", "安"] {
+            assert_eq!(call(&*store, who, Some(text)).await, NamePut::Stored);
+            assert_eq!(call(&*store, who, Some(text)).await, NamePut::AlreadySo);
+            assert_eq!(called(&*store, who).await, Some((text.to_owned(), true)));
+        }
+        assert_eq!(call(&*store, who, None).await, NamePut::Stored);
+        assert_eq!(call(&*store, who, None).await, NamePut::AlreadySo);
+        assert_eq!(called(&*store, who).await, None);
+    }
+    let nobody = Subject::User(fixtures::user_id());
+    for text in [None, Some("Ann")] {
+        assert_eq!(call(&*store, &nobody, text).await, NamePut::UserUnknown);
+    }
+    assert_eq!(called(&*store, &nobody).await, None);
+}
+
+/// A user like the wallet that they have had longest among those with a name; a wallet like its user. One question can be
+/// about many, in any order.
+pub async fn who_has_no_name_is_called_by_another_that_is_theirs(store: Arc<dyn Storage>) {
+    let (id, [first, second]) = steps::user_with_two_wallets(&*store).await;
+    let bystander = steps::sign_in(&*store).await;
+    let (user, first, second) = (Subject::User(id), Subject::Wallet(first), Subject::Wallet(second));
+    call(&*store, &second, Some("Ledger")).await;
+    assert_eq!(called(&*store, &user).await, Some(("Ledger".to_owned(), false)));
+    assert_eq!(called(&*store, &first).await, None, "wallets are not called like each other");
+    call(&*store, &first, Some("Phone")).await;
+    assert_eq!(called(&*store, &user).await, Some(("Phone".to_owned(), false)));
+    call(&*store, &user, Some("Ann")).await;
+    call(&*store, &first, None).await;
+    let others = [Subject::User(bystander.new_user), Subject::Wallet(bystander.account)];
+    let asked = [&second, &others[0], &user, &first, &others[1], &user].map(Subject::clone).to_vec();
+    let known = store.names_of(asked).await.unwrap();
+    let known = known.into_iter().map(|known| known.map(|known| (known.name.to_string(), known.is_own)));
+    let ann = |is_own| Some(("Ann".to_owned(), is_own));
+    let expected = [Some(("Ledger".to_owned(), true)), None, ann(true), ann(false), None, ann(true)];
+    assert_eq!(known.collect::<Vec<_>>(), expected);
+    assert_eq!(store.names_of(Vec::new()).await.unwrap(), []);
+}
+
+/// Whatever letters are capitals, and no others: `%` and `_` are letters like any other.
+pub async fn names_are_found_by_their_beginning(store: Arc<dyn Storage>) {
+    let mut people = Vec::new();
+    for text in ["Ann Lee", "anna", "Bob", "100%", "a_n", "Ännchen"] {
+        let user = steps::sign_in(&*store).await.new_user;
+        call(&*store, &Subject::User(user), Some(text)).await;
+        people.push((user, text));
+    }
+    let wallet = Subject::Wallet(fixtures::wallet_account());
+    call(&*store, &wallet, Some("Ann's vault")).await;
+    let found = async |beginning: &str, limit| {
+        let found = store.find_named(beginning, limit).await.unwrap();
+        found.into_iter().map(|person| (person.who, person.name.to_string())).collect::<Vec<_>>()
+    };
+    let one = |text: &str| {
+        let (user, _) = people.iter().find(|(_, known)| *known == text).unwrap();
+        (Subject::User(*user), text.to_owned())
+    };
+    let vault = (wallet, "Ann's vault".to_owned());
+    assert_eq!(found(" ANN", 10).await, [one("Ann Lee"), one("anna"), vault.clone()]);
+    assert_eq!(found("ann", 1).await, [one("Ann Lee")]);
+    assert_eq!(found("ann'", 10).await, [vault]);
+    assert_eq!(found("100%", 10).await, [one("100%")]);
+    assert_eq!(found("a_", 10).await, [one("a_n")]);
+    assert_eq!(found("än", 10).await, [one("Ännchen")]);
+    for none in ["lee", "%", "_nn", "nobody"] {
+        assert_eq!(found(none, 10).await, [], "{none}");
+    }
+}
+
+/// Whatever letters are capitals, and whatever their family: as pages and logs shorten addresses.
+pub async fn wallets_are_found_by_their_first_and_last_letters(store: Arc<dyn Storage>) {
+    let mut logins = Vec::new();
+    for _ in 0..3 {
+        logins.push(steps::sign_in(&*store).await);
+    }
+    let found = async |beginning: &str, end: &str, limit| {
+        let question = FindWallets { beginning: beginning.to_owned(), end: end.to_owned(), limit };
+        store.find_wallets(question).await.unwrap()
+    };
+    for login in &logins {
+        let address = &login.account.address;
+        let (beginning, end) = (&address[..6], &address[address.len() - 4..]);
+        for (beginning, end) in [
+            (beginning.to_owned(), end.to_owned()),
+            (beginning.to_uppercase(), end.to_lowercase()),
+            (address.clone(), String::new()),
+            (String::new(), address.clone()),
+        ] {
+            let found = found(&beginning, &end, 10).await;
+            assert!(found.contains(&(login.account.clone(), login.new_user)), "{beginning}…{end}: {found:?}");
+            let fits = |(account, _): &(WalletAccount, UserId)| {
+                let letters = account.address.to_ascii_lowercase();
+                letters.starts_with(&beginning.to_ascii_lowercase())
+                    && letters.ends_with(&end.to_ascii_lowercase())
+            };
+            assert!(found.iter().all(fits));
+        }
+    }
+    assert_eq!(found("", "", 10).await.len(), 3);
+    assert_eq!(found("", "", 2).await.len(), 2);
+    for (beginning, end) in [("%", ""), ("_", ""), ("", "%"), ("no such", ""), ("", "no such")] {
+        assert_eq!(found(beginning, end, 10).await, [], "{beginning}…{end}");
+    }
+}
+
+/// Users before wallets, each by their keys.
+pub async fn everyone_with_a_name_is_listed_in_pages(store: Arc<dyn Storage>) {
+    let mut expected = Vec::new();
+    for number in 0..3 {
+        let login = steps::sign_in(&*store).await;
+        for who in [Subject::User(login.new_user), Subject::Wallet(login.account)] {
+            let text = format!("Number {number}");
+            call(&*store, &who, Some(&text)).await;
+            expected.push(NamedPerson { who, name: name(&text) });
+        }
+        steps::sign_in(&*store).await;
+    }
+    let place = |person: &NamedPerson| match &person.who {
+        Subject::User(user) => (0, user.to_string(), String::new()),
+        Subject::Wallet(wallet) => (1, wallet.family.clone(), wallet.address.clone()),
+    };
+    expected.sort_by_key(place);
+    for limit in [1, 2, 4, 10] {
+        let mut listed: Vec<NamedPerson> = Vec::new();
+        loop {
+            let page = store.list_named(listed.last().map(|last| &last.who), limit).await.unwrap();
+            if page.is_empty() {
+                break;
+            }
+            assert!(page.len() <= limit as usize);
+            listed.extend(page);
+        }
+        assert_eq!(listed, expected, "{limit}");
+    }
+}
+
+/// Neither the name of the user nor those of the wallets, nor events that say whose wallet had which name: those keep what
+/// happened, and the texts that operators signed go. Those of others stay.
+pub async fn a_deleted_account_leaves_no_name(store: Arc<dyn Storage>) {
+    for is_sealed in [false, true] {
+        let (user, [first, second]) = steps::user_with_two_wallets(&*store).await;
+        let stays = steps::sign_in(&*store).await;
+        let mut about = Vec::new();
+        for wallet in [&first, &second, &stays.account] {
+            let mut event = Event { kind: EventKind::WalletNamed, person: None, ..fixtures::event() };
+            event.wallet = Some(wallet.clone());
+            let signature = ChangeSignature { account: first.clone(), ..fixtures::change_signature() };
+            event.signed = Some(Signed::of(fixtures::grant_id(), &[signature]));
+            let (who, name) = (Subject::Wallet(wallet.clone()), Some(name("Ann")));
+            let command = NameSubject { who, name, event: Some(Box::new(event.clone())) };
+            assert_eq!(store.name_subject(command).await.unwrap(), NamePut::Stored);
+            about.push(event);
+        }
+        call(&*store, &Subject::User(user), Some("Ann Lee")).await;
+        if is_sealed {
+            steps::seal(&*store).await;
+        }
+        let command = fixtures::delete_account(user);
+        let pseudonym = command.pseudonym;
+        assert!(store.delete_account(command).await.unwrap());
+        for who in [Subject::User(user), Subject::Wallet(first.clone()), Subject::Wallet(second.clone())] {
+            assert_eq!(called(&*store, &who).await, None);
+        }
+        let kept = Subject::Wallet(stays.account.clone());
+        assert_eq!(called(&*store, &kept).await, Some(("Ann".to_owned(), true)));
+        let named = store.list_named(None, u32::MAX).await.unwrap();
+        assert!(named.iter().all(|person| !matches!(&person.who, Subject::User(of) if *of == user)));
+        for event in about {
+            let now = store.find_event(event.id).await.unwrap().unwrap().event;
+            if event.wallet.as_ref() == Some(&stays.account) {
+                assert_eq!(now, event);
+                continue;
+            }
+            let request = event.request.clone().filter(|_| is_sealed);
+            assert_eq!(now, Event { request, ..event.forgetting(pseudonym) });
+        }
+        assert_eq!(store.count_events_of(pseudonym).await.unwrap(), 2);
+    }
 }

@@ -6,13 +6,13 @@ use crate::event::{Event, EventPerson};
 use crate::id::UserId;
 use crate::wallet::WalletAccount;
 
-/// A user or a wallet. `U` is what is known of the user: here the id alone.
+/// A user or a wallet. `U` and `W` are what is known of them: here the id and the account alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subject<U = UserId> {
+pub enum Subject<U = UserId, W = WalletAccount> {
     /// A user, with all wallets of that user.
     User(U),
     /// A wallet (family and address), whether it belongs to a user or not. Its chain is kept for its name only.
-    Wallet(WalletAccount),
+    Wallet(W),
 }
 
 impl Subject {
@@ -35,7 +35,7 @@ impl Subject {
 }
 
 /// The user, or the account of the wallet by CAIP-10.
-impl<U: fmt::Display> fmt::Display for Subject<U> {
+impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::User(user) => user.fmt(f),

@@ -24,6 +24,7 @@ use crate::client_secrets::KeepOld;
 use crate::desk::operators::{DeskPolicy, Quorum};
 use crate::group::{GroupName, GroupTitle};
 use crate::id::{ClientId, GrantId, UserId};
+use crate::person_name::PersonName;
 use crate::registration::RequestedMetadata;
 use crate::resource::{OpenTo, Resource, ResourceName, ResourceScope};
 use crate::scope::ScopeName;
@@ -61,6 +62,13 @@ pub enum Act {
         user: NamedUser,
         /// What becomes of offline access. `None` in a text of before 1.1, which did not say: it was kept.
         offline: Option<OfflineAccess>,
+    },
+    /// Gives a user or a wallet a name for operators, or takes it away.
+    Name {
+        /// The user or wallet.
+        who: NamedSubject,
+        /// Its name from now on.
+        name: Option<PersonName>,
     },
     /// Deletes a user with everything that is theirs.
     DeleteUser {
@@ -250,14 +258,14 @@ impl OfflineAccess {
     }
 }
 
-/// A user or a wallet. The user is named by a wallet too, as texts name users.
-pub type NamedSubject = Subject<NamedUser>;
+/// A user or a wallet as texts name them: the user by a wallet too, and both by the names that operators gave them.
+pub type NamedSubject = Subject<NamedUser, NamedWallet>;
 
 impl From<NamedSubject> for Subject {
     fn from(named: NamedSubject) -> Self {
         match named {
             NamedSubject::User(user) => Self::User(user.id),
-            NamedSubject::Wallet(wallet) => Self::Wallet(wallet),
+            NamedSubject::Wallet(wallet) => Self::Wallet(wallet.account),
         }
     }
 }
@@ -266,7 +274,7 @@ impl From<Subject> for NamedSubject {
     fn from(subject: Subject) -> Self {
         match subject {
             Subject::User(user) => Self::User(user.into()),
-            Subject::Wallet(wallet) => Self::Wallet(wallet),
+            Subject::Wallet(wallet) => Self::Wallet(wallet.into()),
         }
     }
 }
@@ -278,11 +286,64 @@ pub struct NamedUser {
     pub id: UserId,
     /// Their oldest wallet. `None` until the user is looked up.
     pub wallet: Option<WalletAccount>,
+    /// What operators call them. `None` until the user is looked up, or if they have no name.
+    pub name: Option<PersonName>,
 }
 
 impl From<UserId> for NamedUser {
     fn from(id: UserId) -> Self {
-        Self { id, wallet: None }
+        Self { id, wallet: None, name: None }
+    }
+}
+
+/// A wallet, and what operators call it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedWallet {
+    /// The wallet.
+    pub account: WalletAccount,
+    /// Its name. `None` until the wallet is looked up, or if it has none.
+    pub name: Option<PersonName>,
+}
+
+impl From<WalletAccount> for NamedWallet {
+    fn from(account: WalletAccount) -> Self {
+        Self { account, name: None }
+    }
+}
+
+/// A user or a wallet in an act, to be called by a name.
+#[derive(Debug)]
+pub enum NamedPerson<'a> {
+    /// A user.
+    User(&'a mut NamedUser),
+    /// A wallet.
+    Wallet(&'a mut NamedWallet),
+}
+
+impl<'a> From<&'a mut NamedSubject> for NamedPerson<'a> {
+    fn from(who: &'a mut NamedSubject) -> Self {
+        match who {
+            Subject::User(user) => Self::User(user),
+            Subject::Wallet(wallet) => Self::Wallet(wallet),
+        }
+    }
+}
+
+impl NamedPerson<'_> {
+    /// Who it is.
+    pub fn subject(&self) -> Subject {
+        match self {
+            Self::User(user) => Subject::User(user.id),
+            Self::Wallet(wallet) => Subject::Wallet(wallet.account.clone()),
+        }
+    }
+
+    /// Says what operators call them.
+    pub fn call(&mut self, known: Option<PersonName>) {
+        match self {
+            Self::User(user) => user.name = known,
+            Self::Wallet(wallet) => wallet.name = known,
+        }
     }
 }
 
@@ -367,6 +428,8 @@ impl Act {
             Self::Unblock { who: Subject::User(_) } => ActName::UnblockUser,
             Self::Unblock { who: Subject::Wallet(_) } => ActName::UnblockWallet,
             Self::SignOut { .. } => ActName::SignOut,
+            Self::Name { who: Subject::User(_), .. } => ActName::NameUser,
+            Self::Name { who: Subject::Wallet(_), .. } => ActName::NameWallet,
             Self::DeleteUser { .. } => ActName::DeleteUser,
             Self::CreateGroup { .. } => ActName::CreateGroup,
             Self::RetitleGroup { .. } => ActName::RetitleGroup,
@@ -397,10 +460,12 @@ impl Act {
         match self {
             Self::Block { who: Subject::User(user), .. }
             | Self::Unblock { who: Subject::User(user) }
+            | Self::Name { who: Subject::User(user), .. }
             | Self::SignOut { user, .. }
             | Self::DeleteUser { user } => Topic::User(user),
             Self::Block { who: Subject::Wallet(wallet), .. }
-            | Self::Unblock { who: Subject::Wallet(wallet) } => Topic::Wallet(wallet),
+            | Self::Name { who: Subject::Wallet(wallet), .. }
+            | Self::Unblock { who: Subject::Wallet(wallet) } => Topic::Wallet(&wallet.account),
             Self::CreateGroup { group, .. }
             | Self::RetitleGroup { group, .. }
             | Self::DeleteGroup { group, .. }
@@ -444,6 +509,35 @@ impl Act {
             members
         } else {
             &[]
+        }
+    }
+
+    /// The people in it, so that its text can say what operators call them.
+    pub fn people(&mut self) -> Vec<NamedPerson<'_>> {
+        match self {
+            Self::Block { who, .. } | Self::Unblock { who } | Self::Name { who, .. } => vec![who.into()],
+            Self::SignOut { user, .. } | Self::DeleteUser { user } => vec![NamedPerson::User(user)],
+            Self::CreateGroup { members, .. }
+            | Self::AddMembers { members, .. }
+            | Self::RemoveMembers { members, .. } => members.iter_mut().map(NamedPerson::from).collect(),
+            Self::RetitleGroup { .. }
+            | Self::DeleteGroup { .. }
+            | Self::RegisterClient { .. }
+            | Self::ChangeClient { .. }
+            | Self::DeleteClient { .. }
+            | Self::RotateSecret { .. }
+            | Self::OpenResources { .. }
+            | Self::CloseResources { .. }
+            | Self::SetAccess { .. }
+            | Self::CreateResource { .. }
+            | Self::UpdateResource { .. }
+            | Self::DeleteResource { .. }
+            | Self::RotateKeys { .. }
+            | Self::WithdrawKey { .. }
+            | Self::CreateAdminKey { .. }
+            | Self::RevokeAdminKey { .. }
+            | Self::WithdrawProposal { .. }
+            | Self::RefuseProposal { .. } => Vec::new(),
         }
     }
 

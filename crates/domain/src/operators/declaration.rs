@@ -27,6 +27,8 @@ pub enum DeclaredKind {
     Group,
     /// A member of a group.
     Member,
+    /// The name of a user or a wallet.
+    Person,
     /// A resource, by its URI.
     Resource,
 }
@@ -38,14 +40,14 @@ pub struct Declaration {
     pub thing: DeclaredThing,
     /// The path of the file.
     pub source: String,
-    /// When the thing was made; for a member, when its group was. A thing that got the same name later has
-    /// another time, and was not declared.
+    /// When the thing was made; for a member, when its group was; for the name of a person always the same. A thing that
+    /// got the same name later has another time, and was not declared.
     pub created_at: OffsetDateTime,
 }
 
 impl DeclaredKind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Client, Self::Group, Self::Member, Self::Resource];
+    pub const ALL: [Self; 5] = [Self::Client, Self::Group, Self::Member, Self::Person, Self::Resource];
 
     /// The word in storage.
     pub const fn name(self) -> &'static str {
@@ -53,6 +55,7 @@ impl DeclaredKind {
             Self::Client => "client",
             Self::Group => "group",
             Self::Member => "member",
+            Self::Person => "person",
             Self::Resource => "resource",
         }
     }
@@ -90,6 +93,17 @@ impl DeclaredThing {
         Self { kind: DeclaredKind::Member, key: format!("{group} wallet {family} {address}") }
     }
 
+    /// The name of a user or a wallet. The chain is not a part of it.
+    pub fn person(who: &Subject) -> Self {
+        let key = match who {
+            Subject::User(user) => format!("user {user}"),
+            Subject::Wallet(WalletAccount { family, chain: _, address }) => {
+                format!("wallet {family} {address}")
+            }
+        };
+        Self { kind: DeclaredKind::Person, key }
+    }
+
     /// A user or a wallet in a group.
     pub fn member_of(group: &GroupName, member: &Subject) -> Self {
         match member {
@@ -113,6 +127,7 @@ impl fmt::Debug for DeclaredThing {
             DeclaredKind::Client | DeclaredKind::Group | DeclaredKind::Resource => {
                 write!(f, "DeclaredThing({} {key})", kind.name())
             }
+            DeclaredKind::Person => f.write_str("DeclaredThing(person)"),
             DeclaredKind::Member => {
                 let group = key.split(' ').next().unwrap_or_default();
                 write!(f, "DeclaredThing({} of {group})", kind.name())

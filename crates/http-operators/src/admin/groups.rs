@@ -14,6 +14,7 @@ use countersign_domain::wallet::WalletAccount;
 use countersign_http_actix::openapi::formats;
 use countersign_operators::operate::{Effect, Operating};
 use countersign_operators::people::list_groups::list_groups_after;
+use countersign_operators::people::names::Names;
 use countersign_operators::people::read_group::read_group;
 use countersign_ports::{CountedGroup, GroupMember};
 use countersign_usecases::Management;
@@ -243,6 +244,9 @@ struct MemberBody {
     /// The wallet, as CAIP-10. Only if a wallet is the member.
     #[serde(skip_serializing_if = "Option::is_none")]
     wallet: Option<String>,
+    /// What operators call the member, if it has a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     /// The user; for a wallet, the one it belongs to, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<String>,
@@ -392,8 +396,10 @@ async fn members(
         Subject::User(user) => cursor(&["user", &user.to_string(), ""]),
         Subject::Wallet(WalletAccount { family, chain, address }) => cursor(&[family, chain, address]),
     });
+    let who = read.members.iter().map(|member| member.member.clone());
+    let names = Names::of(state.management().storage, who).await?;
     Ok(HttpResponse::Ok().json(MemberList {
-        items: read.members.into_iter().map(MemberBody::of).collect(),
+        items: read.members.into_iter().map(|member| MemberBody::of(member, &names)).collect(),
         next,
         clients: read.clients.iter().map(Client::wire_id).collect(),
         default_access: read.is_default,
@@ -542,8 +548,9 @@ impl GroupBody {
 }
 
 impl MemberBody {
-    fn of(member: GroupMember) -> Self {
+    fn of(member: GroupMember, names: &Names) -> Self {
         Self {
+            name: names.text(&member.member).map(str::to_owned),
             wallet: match member.member {
                 Subject::User(_) => None,
                 Subject::Wallet(account) => Some(account.caip10()),

@@ -11,14 +11,16 @@ use countersign_domain::challenge::iso8601;
 use countersign_domain::client::Client;
 use countersign_domain::group::{GroupName, Through};
 use countersign_domain::id::UserId;
+use countersign_domain::person_name::{MAX_PERSON_NAME_LENGTH, PersonName};
 use countersign_domain::subject::Subject;
 use countersign_http_actix::endpoint::steps::back_channel;
 use countersign_http_actix::openapi::formats::{self, readable};
 use countersign_operators::operate::{Effect, Operating};
 use countersign_operators::people::block::BlockedNow;
 use countersign_operators::people::list_people::{ListPeopleError, list_people};
+use countersign_operators::people::names::Names;
 use countersign_operators::people::read_person::{PersonRead, read_person};
-use countersign_ports::{BlockPut, PeopleFilter, PersonListed};
+use countersign_ports::{BlockPut, NamePut, PeopleFilter, PersonListed};
 use countersign_usecases::act_refused::ActRefused;
 use paperclip::actix::Apiv2Schema;
 use serde::{Deserialize, Serialize};
@@ -79,6 +81,15 @@ pub(super) static OPERATIONS: &[Operation] = &[
     .answers(200, UNBLOCKED)
     .conflicts(),
     act(
+        ActName::NameUser,
+        ("Name a user", "For operators only: no application receives it, and it goes with the account."),
+        || web::put().to(name_user),
+    )
+    .asks(&[Parameter::Kind])
+    .takes(NAME_REQUEST)
+    .answers(200, NAMED_NOW)
+    .conflicts(),
+    act(
         ActName::SignOut,
         (
             "Sign a user out",
@@ -96,6 +107,19 @@ const BLOCK_REQUEST: Schema = Schema::body::<BlockRequest>(
     || request::<BlockRequest>(&[], &[("reason", json!({"maxLength": 200, "pattern": readable()}))]),
     || json!({"reason": "lost phone"}),
 );
+
+const NAME_REQUEST: Schema = Schema::body::<NameRequest>(
+    "NameRequest",
+    || {
+        let rules = json!({"minLength": 1, "maxLength": MAX_PERSON_NAME_LENGTH, "pattern": readable()});
+        let mut schema = request::<NameRequest>(&[], &[("name", rules)]);
+        schema["required"] = json!(["name"]);
+        schema
+    },
+    || json!({"name": "Ann Lee"}),
+);
+
+const NAMED_NOW: Schema = Schema::of::<NamedNowBody>("NamedNow");
 
 const BLOCKED_NOW: Schema = Schema::of::<BlockedNowBody>("BlockedNow");
 
@@ -137,6 +161,26 @@ struct BlockRequest {
     reason: Option<String>,
 }
 
+/// What operators call a user or a wallet.
+#[derive(Default, Deserialize, Apiv2Schema)]
+#[serde(deny_unknown_fields)]
+struct NameRequest {
+    /// The name, up to 64 characters; null takes it away.
+    name: Option<String>,
+}
+
+/// A user or wallet has this name now.
+#[derive(Serialize, Apiv2Schema)]
+struct NamedNowBody {
+    /// The user's id, or the wallet as CAIP-10.
+    who: String,
+    /// The name, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// Was it another one before?
+    changed: bool,
+}
+
 /// A block.
 #[derive(Serialize, Apiv2Schema)]
 struct BlockBody {
@@ -152,6 +196,9 @@ struct BlockBody {
 struct UserListed {
     /// The user's id.
     id: String,
+    /// What operators call the user, if they have a name. Without a name of their own, it is that of a wallet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     /// When the user was created.
     created_at: String,
     /// When the user last signed in somewhere.
@@ -179,6 +226,9 @@ struct UserList {
 struct UserBody {
     /// The user's id.
     id: String,
+    /// What operators call the user, if they have a name. Without a name of their own, it is that of a wallet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     /// When the user was created.
     created_at: String,
     /// When the user last signed in somewhere.
@@ -316,7 +366,9 @@ async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpRespo
         ListPeopleError::Store(error) => error.into(),
     })?;
     let next = page.people.last().filter(|_| page.more).map(|last| last.id.to_string());
-    let items = page.people.into_iter().map(UserListed::of).collect();
+    let who = page.people.iter().map(|person| Subject::User(person.id));
+    let names = Names::of(state.management().storage, who).await?;
+    let items = page.people.into_iter().map(|person| UserListed::of(person, &names)).collect();
     Ok(HttpResponse::Ok().json(UserList { items, next }))
 }
 
@@ -328,7 +380,8 @@ async fn show(
     let query = Query::of(&request, &["kind"])?;
     let user = who::user(state.management(), &who, &query).await?;
     let read = read_person(state.management(), user).await?.ok_or(ActRefused::UserUnknown(user))?;
-    Ok(HttpResponse::Ok().json(UserBody::of(read)))
+    let names = Names::of(state.management().storage, [Subject::User(user)]).await?;
+    Ok(HttpResponse::Ok().json(UserBody::of(read, &names)))
 }
 
 async fn block_user(
@@ -354,6 +407,19 @@ async fn unblock_user(
     IfMatch::of(&request)?.refuse_tags()?;
     let user = who::user(state.management_for(&caller), &who, &query).await?;
     let_in(&state, &caller, Subject::User(user)).await
+}
+
+async fn name_user(
+    state: Data<AdminState>,
+    caller: Caller,
+    request: HttpRequest,
+    who: Path<String>,
+    body: Json<NameRequest>,
+) -> Result<HttpResponse, Problem> {
+    let query = Query::of(&request, &["kind"])?;
+    IfMatch::of(&request)?.refuse_tags()?;
+    let user = who::user(state.management_for(&caller), &who, &query).await?;
+    call(&state, &caller, Subject::User(user), body).await
 }
 
 async fn sign_out(
@@ -396,6 +462,21 @@ async fn keep_out(
     answer(state, make(state, Operating::new(state.management_for(caller)), act, false).await?)
 }
 
+async fn call(
+    state: &AdminState,
+    caller: &Caller,
+    who: Subject,
+    body: Json<NameRequest>,
+) -> Result<HttpResponse, Problem> {
+    if !body.fields.contains_key("name") {
+        return Err(Problem::invalid("name", "it is missing; null takes the name away"));
+    }
+    let name = body.value.name.as_deref().map(PersonName::parse).transpose();
+    let name = name.map_err(|rejected| Problem::invalid("name", rejected.to_string()))?;
+    let act = Act::Name { who: who.into(), name };
+    answer(state, make(state, Operating::new(state.management_for(caller)), act, false).await?)
+}
+
 async fn let_in(state: &AdminState, caller: &Caller, who: Subject) -> Result<HttpResponse, Problem> {
     let act = Act::Unblock { who: who.into() };
     answer(state, make(state, Operating::new(state.management_for(caller)), act, false).await?)
@@ -418,6 +499,13 @@ fn answer(state: &AdminState, effect: Effect) -> Result<HttpResponse, Problem> {
             who: who.to_string(),
             was_blocked: unblocked.was_blocked,
             still_blocked: unblocked.still.iter().map(ToString::to_string).collect(),
+        }));
+    }
+    if let Effect::Named(who, name, put) = &effect {
+        answer = Ok(HttpResponse::Ok().json(NamedNowBody {
+            who: who.to_string(),
+            name: name.as_ref().map(ToString::to_string),
+            changed: *put == NamePut::Stored,
         }));
     }
     if let Effect::SignedOut(user, offline, ended) = &effect {
@@ -446,9 +534,10 @@ impl BlockBody {
 }
 
 impl UserListed {
-    fn of(listed: PersonListed) -> Self {
+    fn of(listed: PersonListed, names: &Names) -> Self {
         Self {
             id: listed.id.to_string(),
+            name: names.text(&Subject::User(listed.id)).map(str::to_owned),
             created_at: iso8601(listed.created_at),
             last_sign_in_at: listed.last_sign_in_at.map(iso8601),
             wallets: listed.wallets.iter().map(|wallet| wallet.account.caip10()).collect(),
@@ -458,9 +547,9 @@ impl UserListed {
 }
 
 impl UserBody {
-    fn of(read: PersonRead) -> Self {
+    fn of(read: PersonRead, names: &Names) -> Self {
         let PersonRead { person, clients } = read;
-        let listed = UserListed::of(person.listed);
+        let listed = UserListed::of(person.listed, names);
         let blocked_wallets = person.blocked_wallets.into_iter().map(|blocked| BlockedWalletBody {
             wallet: blocked.account.caip10(),
             at: iso8601(blocked.block.at),
@@ -493,6 +582,7 @@ impl UserBody {
             sessions: sessions.collect(),
             grants: grants.collect(),
             id: listed.id,
+            name: listed.name,
             created_at: listed.created_at,
             last_sign_in_at: listed.last_sign_in_at,
             wallets: listed.wallets,

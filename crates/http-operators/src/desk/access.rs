@@ -40,7 +40,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
         clients: listed.clients.iter().map(|client| AccessRow::of(&visit, client)).collect(),
         pager: query.pager(next),
     };
-    visit.page(DeskPage::Access, Here::Access, &page)
+    visit.page(DeskPage::Access, Here::Access, &page).await
 }
 
 impl AccessRow {

@@ -38,7 +38,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
         keys: keys.iter().enumerate().map(|(number, key)| KeyRow::of(&visit, number, key)).collect(),
         forms: vec![visit.make_form(ActName::CreateAdminKey, &Sent::default())],
     };
-    visit.page(DeskPage::AdminKeys, Here::AdminKeys, &page)
+    visit.page(DeskPage::AdminKeys, Here::AdminKeys, &page).await
 }
 
 impl KeyRow {

@@ -195,17 +195,19 @@ pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<
         Err(Unfit::Store(error)) => return Err(unavailable(error)),
         Err(Unfit::NoChange) => return Err(ApiError::invalid_request("change names no change")),
         Err(Unfit::Unwritable) => {
-            return ask_again(&visit, &sent, Refusal::of(&ActRefused::Unwritable));
+            return ask_again(&visit, &sent, Refusal::of(&ActRefused::Unwritable)).await;
         }
         Err(Unfit::Field { name, why }) => {
             let refusal =
                 Refusal::new(StatusCode::BAD_REQUEST, Notice::because("field", format!("{name} {why}")));
-            return ask_again(&visit, &sent, refusal);
+            return ask_again(&visit, &sent, refusal).await;
         }
     };
     match begin_change(visit.desk(), &visit.operator, change, signer.as_ref()).await {
-        Ok((pending, shown)) => ask_to_sign(&visit, &session, &pending, &shown, &again_at(&sent, "/changes")),
-        Err(error) => ask_again(&visit, &sent, of_begin(error)?),
+        Ok((pending, shown)) => {
+            ask_to_sign(&visit, &session, &pending, &shown, &again_at(&sent, "/changes")).await
+        }
+        Err(error) => ask_again(&visit, &sent, of_begin(error)?).await,
     }
 }
 
@@ -217,7 +219,7 @@ pub(super) async fn sign(visit: Visit, session: Session, body: Body) -> Result<H
         && let Some(text) = sent.one("challenge")
         && let Some(change) = change_of_text(visit.desk(), &made.id, text)
     {
-        return made_before(&visit, &change, made);
+        return made_before(&visit, &change, made).await;
     }
     let mut pending = session::load_desk_change(&session)?;
     let action = Action::SignDeskChange { challenge: pending.challenge.id };
@@ -234,14 +236,14 @@ pub(super) async fn sign(visit: Visit, session: Session, body: Body) -> Result<H
             let proposed = matches!(completed, Completed::Proposed { .. });
             let made = MadeChange { id: pending.challenge.id.to_string(), proposed };
             session::note_desk_change_made(&session, &made)?;
-            done(&visit, &sent, completed)
+            done(&visit, &sent, completed).await
         }
-        Err(error) => not_made(&visit, &session, &sent, (&pending, &text), error),
+        Err(error) => not_made(&visit, &session, &sent, (&pending, &text), error).await,
     }
 }
 
 /// Shows the text of a change, and remembers in the session that it was issued.
-pub(super) fn ask_to_sign(
+pub(super) async fn ask_to_sign(
     visit: &Visit,
     session: &Session,
     pending: &PendingChange,
@@ -252,10 +254,10 @@ pub(super) fn ask_to_sign(
     let forms = visit.forms().with_new(session, &*context.entropy)?;
     session::save_desk_change(session, pending, context.clock.now()).map_err(ApiError::server_error)?;
     let form = forms.secret(&Action::SignDeskChange { challenge: pending.challenge.id });
-    sign_page(visit, pending, shown, form, again, None)
+    sign_page(visit, pending, shown, form, again, None).await
 }
 
-fn sign_page(
+async fn sign_page(
     visit: &Visit,
     pending: &PendingChange,
     shown: &ChangeText,
@@ -294,36 +296,41 @@ fn sign_page(
     let status = refused.as_ref().map_or(StatusCode::OK, |refused| refused.status);
     let notice = refused.map(|refused| refused.notice);
     let about = About { state: Some("sign"), notice, ..About::default() };
-    visit.show(DeskPage::Change, here, about, status, &page)
+    visit.show(DeskPage::Change, here, about, status, &page).await
 }
 
 /// Shows the form once more, with what was typed and why it was refused.
-fn ask_again(visit: &Visit, sent: &Sent, refusal: Refusal) -> Result<HttpResponse, ApiError> {
+async fn ask_again(visit: &Visit, sent: &Sent, refusal: Refusal) -> Result<HttpResponse, ApiError> {
     let name = sent.name();
     let form = name.map(|name| visit.desk_forms().form_again(name, sent));
     let (here, back) = page_of(sent);
-    refuse(visit, refusal, here, RefusedPage { key: name.map(key_of), form, back })
+    refuse(visit, refusal, here, RefusedPage { key: name.map(key_of), form, back }).await
 }
 
 /// Says why nothing was changed.
-pub(super) fn refused(
+pub(super) async fn refused(
     visit: &Visit,
     refusal: Refusal,
     here: Here,
     back: &str,
 ) -> Result<HttpResponse, ApiError> {
-    refuse(visit, refusal, here, RefusedPage { key: None, form: None, back: back.to_owned() })
+    refuse(visit, refusal, here, RefusedPage { key: None, form: None, back: back.to_owned() }).await
 }
 
-fn refuse(visit: &Visit, refusal: Refusal, here: Here, page: RefusedPage) -> Result<HttpResponse, ApiError> {
+async fn refuse(
+    visit: &Visit,
+    refusal: Refusal,
+    here: Here,
+    page: RefusedPage,
+) -> Result<HttpResponse, ApiError> {
     visit.log(&refusal);
     let Refusal { status, notice, .. } = refusal;
     let about = About { state: Some("refused"), notice: Some(notice), ..About::default() };
-    visit.show(DeskPage::Refused, here, about, status, &page)
+    visit.show(DeskPage::Refused, here, about, status, &page).await
 }
 
 /// Says what changed since the operator began.
-pub(super) fn stale(
+pub(super) async fn stale(
     visit: &Visit,
     change: Option<&Act>,
     stale: &Stale,
@@ -342,7 +349,7 @@ pub(super) fn stale(
     let page =
         StalePage { words: change.map(Act::statement), changed: changed.collect(), back: back.to_owned() };
     let about = About { state: Some("stale"), ..About::default() };
-    visit.show(DeskPage::Stale, here, about, StatusCode::CONFLICT, &page)
+    visit.show(DeskPage::Stale, here, about, StatusCode::CONFLICT, &page).await
 }
 
 /// Why there is no text. Failures of the store are separate.
@@ -354,7 +361,7 @@ pub(super) fn of_begin(error: BeginChangeError) -> Result<Refusal, ApiError> {
     })
 }
 
-fn not_made(
+async fn not_made(
     visit: &Visit,
     session: &Session,
     sent: &Sent,
@@ -369,7 +376,7 @@ fn not_made(
         CompleteChangeError::Stale(what) => {
             session::forget_desk_change(session);
             let change = recalled.as_ref().map(|recalled| &recalled.change);
-            return stale(visit, change, &what, here, &back);
+            return stale(visit, change, &what, here, &back).await;
         }
         error @ (CompleteChangeError::Signature(_) | CompleteChangeError::Verifier(_)) => {
             let is_wrong = matches!(error, CompleteChangeError::Signature(_));
@@ -381,7 +388,7 @@ fn not_made(
                 visit.log(&refusal);
                 let action = Action::SignDeskChange { challenge: pending.challenge.id };
                 let form = visit.forms().with(session).secret(&action);
-                return sign_page(visit, pending, &recalled, form, &again_at(sent, ""), Some(refusal));
+                return sign_page(visit, pending, &recalled, form, &again_at(sent, ""), Some(refusal)).await;
             }
             if is_wrong { Refusal::EXHAUSTED } else { Refusal::CHALLENGE }
         }
@@ -400,10 +407,10 @@ fn not_made(
         CompleteChangeError::Refused(refused) => Refusal::of(&refused),
         CompleteChangeError::Store(error) => return Err(unavailable(error)),
     };
-    refused(visit, refusal, here, &back)
+    refused(visit, refusal, here, &back).await
 }
 
-fn done(visit: &Visit, sent: &Sent, completed: Completed) -> Result<HttpResponse, ApiError> {
+async fn done(visit: &Visit, sent: &Sent, completed: Completed) -> Result<HttpResponse, ApiError> {
     let (change, effect, proposed) = match completed {
         Completed::Done { change, effect } => (change, Some(effect), None),
         Completed::Proposed { proposal, change } => {
@@ -425,12 +432,12 @@ fn done(visit: &Visit, sent: &Sent, completed: Completed) -> Result<HttpResponse
     let state = if proposed.is_some() { "proposed" } else { "done" };
     page.proposed = proposed;
     let about = About { state: Some(state), ..About::default() };
-    visit.show(DeskPage::Done, here, about, StatusCode::OK, &page)
+    visit.show(DeskPage::Done, here, about, StatusCode::OK, &page).await
 }
 
 /// Shows once more a change that was made, when its page is loaded again. It is refused, because its text was
 /// used already; no secret is shown.
-fn made_before(visit: &Visit, change: &Act, made: MadeChange) -> Result<HttpResponse, ApiError> {
+async fn made_before(visit: &Visit, change: &Act, made: MadeChange) -> Result<HttpResponse, ApiError> {
     let (here, back) = where_it_is(change, None);
     let state = if made.proposed { "proposed" } else { "done" };
     let page = DonePage {
@@ -443,7 +450,7 @@ fn made_before(visit: &Visit, change: &Act, made: MadeChange) -> Result<HttpResp
     };
     visit.log(&Refusal::SPENT);
     let about = About { state: Some(state), ..About::default() };
-    visit.show(DeskPage::Done, here, about, Refusal::SPENT.status, &page)
+    visit.show(DeskPage::Done, here, about, Refusal::SPENT.status, &page).await
 }
 
 impl DonePage {

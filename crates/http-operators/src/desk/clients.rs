@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use super::admit::Visit;
 use super::forms::Form;
+use super::names::NameOf;
 use super::query::{Pager, Query, wrong_row};
 use super::sent::Sent;
 use super::show::{About, Here, Notice};
@@ -99,7 +100,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
         pager: query.pager(next),
         forms: vec![visit.make_form(ActName::RegisterClient, &Sent::default())],
     };
-    visit.page(DeskPage::Clients, Here::Clients, &page)
+    visit.page(DeskPage::Clients, Here::Clients, &page).await
 }
 
 pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse, ApiError> {
@@ -140,8 +141,8 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
         resources: resources.collect(),
         forms: forms(&visit, &client),
     };
-    let about = About { subject: Some(&page.name), notice, ..About::default() };
-    visit.show(DeskPage::Client, Here::Clients, about, StatusCode::OK, &page)
+    let about = About { subject: Some(NameOf::text(&page.name)), notice, ..About::default() };
+    visit.show(DeskPage::Client, Here::Clients, about, StatusCode::OK, &page).await
 }
 
 fn forms(visit: &Visit, client: &Client) -> Vec<Form> {

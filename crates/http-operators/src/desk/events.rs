@@ -1,5 +1,7 @@
 //! `/admin/events`: what happened, and what operators signed to have it done.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
@@ -11,7 +13,7 @@ use countersign_http_actix::page::moment::Moment;
 use countersign_http_actix::page::name::DeskPage;
 use countersign_operators::events::list_events::{EventsListed, find_subject, list_events};
 use countersign_operators::people::find_who::FindWhoError;
-use countersign_ports::{EventFilter, EventOrder, EventPage, WalletVerifier};
+use countersign_ports::{EventFilter, EventOrder, EventPage};
 use countersign_usecases::events::event_view::EventView;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,6 +21,8 @@ use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
 use super::admit::Visit;
+use super::happened::Happened;
+use super::names::{NameOf, UserView};
 use super::query::{Pager, Query, wrong_row};
 use super::show::{About, Here, Notice};
 use super::view::{WalletView, unavailable};
@@ -50,18 +54,21 @@ pub(super) struct EventRow {
     id: String,
     at: Moment,
     kind: &'static str,
-    actor: String,
-    user: Option<String>,
-    /// The page of the user; none if the account was deleted.
-    user_path: Option<String>,
-    wallet: Option<WalletView>,
-    client: Option<String>,
+    happened: Happened,
     is_signed: bool,
 }
 
 #[derive(Serialize)]
 struct EventPageView {
     event: EventRow,
+    actor: String,
+    /// What operators call the one who acted.
+    by: NameOf,
+    user: Option<UserView>,
+    /// The pseudonym of a user whose account was deleted.
+    deleted: Option<String>,
+    wallet: Option<WalletView>,
+    client: Option<ClientView>,
     address: Option<String>,
     request: Option<String>,
     position: Option<u64>,
@@ -69,6 +76,12 @@ struct EventPageView {
     signatures: Vec<SignatureView>,
     /// Was something signed that cannot be read?
     unreadable: bool,
+}
+
+#[derive(Serialize)]
+struct ClientView {
+    id: String,
+    name: String,
 }
 
 #[derive(Serialize)]
@@ -86,6 +99,8 @@ const MOST_ENDED: u32 = 500;
 #[derive(Serialize)]
 pub(super) struct SignatureView {
     pub(super) by: String,
+    /// What operators call it.
+    pub(super) name: NameOf,
     pub(super) text: String,
     pub(super) signature: String,
 }
@@ -117,11 +132,11 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
         Err(why) => (EventsListed { events: Vec::new(), more: false }, Some(why)),
     };
     let next = listed.events.last().filter(|_| listed.more).map(|last| last.id.to_string());
-    let wallets = &*visit.state.context.wallets;
+    let clients = clients_in(&visit, &listed.events).await?;
     let text = |name| query.text(name);
     let shown = Events {
         kept: visit.state.context.policy.events.retention.is_some(),
-        events: listed.events.iter().map(|event| EventRow::of(wallets, event)).collect(),
+        events: listed.events.iter().map(|event| EventRow::of(event, &clients)).collect(),
         filter: Filter {
             day: text("day"),
             since: text("since"),
@@ -137,7 +152,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
     };
     let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let notice = refused.map(|why| Notice::because("filter", why));
-    visit.show(DeskPage::Events, Here::Events, About { notice, ..About::default() }, status, &shown)
+    visit.show(DeskPage::Events, Here::Events, About { notice, ..About::default() }, status, &shown).await
 }
 
 pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse, ApiError> {
@@ -145,9 +160,26 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
     let found = visit.management().storage.find_event(id).await.map_err(unavailable)?;
     let found = found.ok_or_else(ApiError::not_found)?;
     let view = EventView::of(&found.event);
+    let clients = clients_in(&visit, std::slice::from_ref(&found.event)).await?;
+    let client = |id: ClientId| ClientView {
+        id: id.to_string(),
+        name: clients.get(&id).cloned().unwrap_or_else(|| id.to_string()),
+    };
+    let (user, deleted) = match &found.event.person {
+        Some(EventPerson::User(user)) => (Some(UserView::of(*user)), None),
+        Some(person @ EventPerson::Deleted(_)) => (None, Some(person.to_string())),
+        None => (None, None),
+    };
+    let wallets = &*visit.state.context.wallets;
     let signed = found.event.signed.as_ref().map(|signed| signatures(signed.as_str()));
     let page = EventPageView {
-        event: EventRow::of(&*visit.state.context.wallets, &found.event),
+        event: EventRow::of(&found.event, &clients),
+        actor: found.event.actor.to_string(),
+        by: NameOf::actor(&found.event.actor),
+        user,
+        deleted,
+        wallet: found.event.wallet.as_ref().map(|account| WalletView::of(wallets, account)),
+        client: found.event.client.map(client),
         address: view.address,
         request: view.request,
         position: found.position,
@@ -155,7 +187,18 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
         unreadable: signed.as_ref().is_some_and(Option::is_none),
         signatures: signed.flatten().unwrap_or_default(),
     };
-    visit.page(DeskPage::Event, Here::Events, &page)
+    visit.page(DeskPage::Event, Here::Events, &page).await
+}
+
+/// The names of the clients that these events are about, as far as they are there.
+async fn clients_in(visit: &Visit, events: &[Event]) -> Result<BTreeMap<ClientId, String>, ApiError> {
+    let ids: BTreeSet<ClientId> = events.iter().filter_map(|event| event.client).collect();
+    let mut clients = BTreeMap::new();
+    for id in ids {
+        let found = visit.management().clients.find_fresh(id).await.map_err(unavailable)?;
+        clients.extend(found.map(|client| (id, client.shown_name().into_owned())));
+    }
+    Ok(clients)
 }
 
 /// The events of one request, oldest first. There are few, unless many requests came with one id.
@@ -237,7 +280,12 @@ pub(super) async fn refusal_of(
 /// The signatures of an event; `None` if they cannot be read.
 fn signatures(signed: &str) -> Option<Vec<SignatureView>> {
     let read: SignedText = serde_json::from_str(signed).ok()?;
-    let one = |one: OneSignature| SignatureView { by: one.wallet, text: one.text, signature: one.signature };
+    let one = |one: OneSignature| SignatureView {
+        name: NameOf::signer(&one.wallet),
+        by: one.wallet,
+        text: one.text,
+        signature: one.signature,
+    };
     Some(read.signatures.into_iter().map(one).collect())
 }
 
@@ -264,20 +312,12 @@ fn details(details: &Value) -> Vec<Detail> {
 }
 
 impl EventRow {
-    pub(super) fn of(wallets: &dyn WalletVerifier, event: &Event) -> Self {
-        let user_path = match &event.person {
-            Some(EventPerson::User(user)) => Some(format!("/people/{user}")),
-            Some(EventPerson::Deleted(_)) | None => None,
-        };
+    pub(super) fn of(event: &Event, clients: &BTreeMap<ClientId, String>) -> Self {
         Self {
             id: event.id.to_string(),
             at: Moment::exact(event.id.at_time()),
             kind: event.kind.name(),
-            actor: event.actor.to_string(),
-            user: event.person.as_ref().map(ToString::to_string),
-            user_path,
-            wallet: event.wallet.as_ref().map(|account| WalletView::of(wallets, account)),
-            client: event.client.map(|client| client.to_string()),
+            happened: Happened::of(event, clients),
             is_signed: event.signed.is_some(),
         }
     }

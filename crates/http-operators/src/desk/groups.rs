@@ -21,6 +21,7 @@ use serde::Serialize;
 use super::access::AccessRow;
 use super::admit::Visit;
 use super::forms::Form;
+use super::names::{NameOf, UserView};
 use super::query::{Pager, Query, cursor, from_cursor, wrong_row};
 use super::sent::Sent;
 use super::show::{About, Here};
@@ -63,7 +64,7 @@ struct GroupPage {
 struct MemberRow {
     wallet: Option<WalletView>,
     /// The user; for a wallet, the one it belongs to.
-    user: Option<String>,
+    user: Option<UserView>,
     added: Moment,
     form: Option<Form>,
 }
@@ -79,7 +80,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
         pager: query.pager(next),
         forms: vec![visit.make_form(ActName::CreateGroup, &Sent::default())],
     };
-    visit.page(DeskPage::Groups, Here::Groups, &page)
+    visit.page(DeskPage::Groups, Here::Groups, &page).await
 }
 
 /// How many clients a page looks through (K-10). Nothing else finds those that name a group.
@@ -122,8 +123,8 @@ pub(super) async fn show(visit: Visit, name: Path<String>) -> Result<HttpRespons
         clients_pager: query.pager_by("clients_after", next_client),
         forms: forms.collect(),
     };
-    let about = About { subject: Some(name.as_str()), ..About::default() };
-    visit.show(DeskPage::Group, Here::Groups, about, StatusCode::OK, &page)
+    let about = About { subject: Some(NameOf::text(name.as_str())), ..About::default() };
+    visit.show(DeskPage::Group, Here::Groups, about, StatusCode::OK, &page).await
 }
 
 /// Up to `most` clients whose rule names the group, and the client after which the next page begins.
@@ -190,7 +191,7 @@ impl MemberRow {
         let form = visit.make_form(ActName::RemoveMembers, &known);
         Self {
             wallet: wallet.map(|account| WalletView::of(&*visit.state.context.wallets, account)),
-            user: user.map(|user| user.to_string()),
+            user: user.map(UserView::of),
             added: Moment::at(row.added_at),
             form: Some(form.numbered(number, &about)),
         }

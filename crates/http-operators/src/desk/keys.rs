@@ -39,7 +39,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
         keys: keys.iter().enumerate().map(|(number, key)| KeyRow::of(&visit, number, key)).collect(),
         forms: vec![visit.make_form(ActName::RotateKeys, &Sent::default())],
     };
-    visit.page(DeskPage::Keys, Here::Keys, &page)
+    visit.page(DeskPage::Keys, Here::Keys, &page).await
 }
 
 impl KeyRow {

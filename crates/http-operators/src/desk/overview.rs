@@ -93,7 +93,7 @@ pub(super) async fn show(visit: Visit) -> Result<HttpResponse, ApiError> {
         ],
         refusals: refusals::latest(&visit, REFUSALS).await?,
     };
-    visit.page(DeskPage::Overview, Here::Overview, &page)
+    visit.page(DeskPage::Overview, Here::Overview, &page).await
 }
 
 /// How many responses took how long. The steps are ten times as long each.

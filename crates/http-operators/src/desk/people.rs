@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use super::admit::Visit;
 use super::forms::Form;
+use super::names::{NameOf, UserView, known};
 use super::query::{Pager, Query, wrong_row};
 use super::sent::Sent;
 use super::show::{About, Here, Notice};
@@ -42,7 +43,7 @@ struct Filter<'a> {
 
 #[derive(Serialize)]
 struct PersonRow {
-    id: String,
+    user: UserView,
     wallets: Vec<WalletView>,
     more_wallets: usize,
     created: Moment,
@@ -52,7 +53,7 @@ struct PersonRow {
 
 #[derive(Serialize)]
 struct PersonPage {
-    id: String,
+    user: UserView,
     created: Moment,
     last_sign_in: Option<Moment>,
     block: Option<BlockView>,
@@ -130,7 +131,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
     };
     let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let notice = refused.map(|why| Notice::because("filter", why));
-    visit.show(DeskPage::People, Here::People, About { notice, ..About::default() }, status, &page)
+    visit.show(DeskPage::People, Here::People, About { notice, ..About::default() }, status, &page).await
 }
 
 pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse, ApiError> {
@@ -138,30 +139,29 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
     let read = read_person(visit.management(), id).await.map_err(unavailable)?;
     let read = read.ok_or_else(ApiError::not_found)?;
     let wallets = &*visit.state.context.wallets;
-    let forms = forms(&visit, id, &read.person);
+    let known = known(visit.management().storage, &Subject::User(id)).await.map_err(unavailable)?;
+    let forms = forms(&visit, &known, &read.person);
     let page = PersonPage::of(wallets, read, forms);
-    let subject = id.to_string();
-    let about = About { subject: Some(&subject), ..About::default() };
-    visit.show(DeskPage::Person, Here::People, about, StatusCode::OK, &page)
+    let about = About { subject: Some(NameOf::user(id).or(id.to_string())), ..About::default() };
+    visit.show(DeskPage::Person, Here::People, about, StatusCode::OK, &page).await
 }
 
-fn forms(visit: &Visit, id: UserId, person: &Person) -> Vec<Form> {
+fn forms(visit: &Visit, known: &Sent, person: &Person) -> Vec<Form> {
     let groups: Vec<GroupName> =
         person.memberships.iter().map(|membership| membership.group.clone()).collect();
     let policy = visit.state.context.policy.desk.as_ref();
     let is_operators = |account: &WalletAccount| policy.is_some_and(|policy| policy.names(account, &groups));
     let is_operator = person.listed.wallets.iter().any(|linked| is_operators(&linked.account));
-    let known = Sent::of_who(&Subject::User(id));
     let block = if person.listed.block.is_some() { ActName::UnblockUser } else { ActName::BlockUser };
-    let changes = [block, ActName::SignOut, ActName::AddMembers, ActName::DeleteUser];
-    changes.into_iter().map(|name| visit.make_form(name, &known).of_operator(is_operator)).collect()
+    let changes = [ActName::NameUser, block, ActName::SignOut, ActName::AddMembers, ActName::DeleteUser];
+    changes.into_iter().map(|name| visit.make_form(name, known).of_operator(is_operator)).collect()
 }
 
 impl PersonRow {
     fn of(wallets: &dyn WalletVerifier, person: &PersonListed) -> Self {
         let shown = person.wallets.iter().take(SHOWN_WALLETS);
         Self {
-            id: person.id.to_string(),
+            user: UserView::of(person.id),
             wallets: shown.map(|linked| WalletView::of(wallets, &linked.account)).collect(),
             more_wallets: person.wallets.len().saturating_sub(SHOWN_WALLETS),
             created: Moment::at(person.created_at),
@@ -215,7 +215,7 @@ impl PersonPage {
             }
         });
         Self {
-            id: person.listed.id.to_string(),
+            user: UserView::of(person.listed.id),
             created: Moment::at(person.listed.created_at),
             last_sign_in: person.listed.last_sign_in_at.map(Moment::at),
             block: person.listed.block.as_ref().map(BlockView::of),

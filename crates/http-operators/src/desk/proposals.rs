@@ -26,6 +26,7 @@ use super::asking::are_ticks;
 use super::changes::{self, Refusal, again_at};
 use super::events::{SignatureView, refusal_of};
 use super::forms::{Form, key_of};
+use super::names::NameOf;
 use super::query::{Pager, Query, wrong_row};
 use super::sent::{Sent, Unfit};
 use super::show::{About, Here};
@@ -78,7 +79,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
         unreadable: listed.unreadable,
         pager: query.pager(next),
     };
-    visit.page(DeskPage::Proposals, Here::Proposals, &page)
+    visit.page(DeskPage::Proposals, Here::Proposals, &page).await
 }
 
 pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse, ApiError> {
@@ -92,6 +93,7 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
         (ProposalState::Refused, _) => refusal_of(&visit, id, read.proposal.proposed_at).await?,
         (_, second) => second.as_ref().map(|(_, signed)| SignatureView {
             by: signed.account.caip10(),
+            name: NameOf::wallet(&signed.account),
             text: signed.text.clone(),
             signature: signed.signature.clone(),
         }),
@@ -115,8 +117,8 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
         form: change.map(|change| visit.make_form(change, &known)),
     };
     let subject = id.to_string();
-    let about = About { subject: Some(&subject), ..About::default() };
-    visit.show(DeskPage::Proposal, Here::Proposals, about, StatusCode::OK, &page)
+    let about = About { subject: Some(NameOf::text(subject)), ..About::default() };
+    visit.show(DeskPage::Proposal, Here::Proposals, about, StatusCode::OK, &page).await
 }
 
 /// Why a text refuses a proposal, if it says so.
@@ -138,21 +140,21 @@ pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<
     })?;
     let begun = begin_countersign(visit.desk(), &visit.operator, id, signer.as_ref()).await;
     let back = format!("/proposals/{id}");
-    let refused = |refusal| changes::refused(&visit, refusal, Here::Proposals, &back);
+    let refused = async |refusal| changes::refused(&visit, refusal, Here::Proposals, &back).await;
     let (pending, shown) = match begun {
         Ok(begun) => begun,
-        Err(BeginCountersignError::Gone(gone)) => return refused(Refusal::gone(&gone)),
-        Err(BeginCountersignError::SamePerson) => return refused(Refusal::SAME_PERSON),
-        Err(BeginCountersignError::PersonUnknown) => return refused(Refusal::PERSON_UNKNOWN),
+        Err(BeginCountersignError::Gone(gone)) => return refused(Refusal::gone(&gone)).await,
+        Err(BeginCountersignError::SamePerson) => return refused(Refusal::SAME_PERSON).await,
+        Err(BeginCountersignError::PersonUnknown) => return refused(Refusal::PERSON_UNKNOWN).await,
         Err(BeginCountersignError::Stale(stale)) => {
             let read = read_proposal(visit.desk(), &visit.operator, id).await.map_err(unavailable)?;
             let change = read.and_then(|read| read.change);
-            return changes::stale(&visit, change.as_ref(), &stale, Here::Proposals, &back);
+            return changes::stale(&visit, change.as_ref(), &stale, Here::Proposals, &back).await;
         }
-        Err(BeginCountersignError::Verifier(_)) => return refused(Refusal::UNVERIFIED),
-        Err(BeginCountersignError::Begin(error)) => return refused(changes::of_begin(error)?),
+        Err(BeginCountersignError::Verifier(_)) => return refused(Refusal::UNVERIFIED).await,
+        Err(BeginCountersignError::Begin(error)) => return refused(changes::of_begin(error)?).await,
     };
-    changes::ask_to_sign(&visit, &session, &pending, &shown, &again_at(&sent, "/proposals/begin"))
+    changes::ask_to_sign(&visit, &session, &pending, &shown, &again_at(&sent, "/proposals/begin")).await
 }
 
 impl ProposalRow {

@@ -17,6 +17,7 @@ use countersign_operators::desk::overview::count_replicas;
 use serde::Serialize;
 
 use super::admit::Visit;
+use super::names::NameOf;
 use super::query::{Query, segment};
 use super::show::{About, Here};
 use super::tried::TriedView;
@@ -114,7 +115,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
             .map(RefusedFor::name)
             .collect(),
     };
-    visit.page(DeskPage::Refusals, Here::Refusals, &page)
+    visit.page(DeskPage::Refusals, Here::Refusals, &page).await
 }
 
 /// A reference that is not known here is not a path that does not exist: another server may know it.
@@ -141,8 +142,8 @@ pub(super) async fn show(visit: Visit, reference: Path<String>) -> Result<HttpRe
         reference,
     };
     let status = if page.refusals.is_empty() { StatusCode::NOT_FOUND } else { StatusCode::OK };
-    let about = About { subject: Some(&page.reference), ..About::default() };
-    visit.show(DeskPage::Refusal, Here::Refusals, about, status, &page)
+    let about = About { subject: Some(NameOf::text(&page.reference)), ..About::default() };
+    visit.show(DeskPage::Refusal, Here::Refusals, about, status, &page).await
 }
 
 /// The latest refusals, for the overview.

@@ -66,7 +66,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
         pager: query.pager(next.map(|uri| (*uri).clone())),
         forms: vec![visit.make_form(ActName::CreateResource, &Sent::default())],
     };
-    visit.page(DeskPage::Resources, Here::Resources, &page)
+    visit.page(DeskPage::Resources, Here::Resources, &page).await
 }
 
 impl ResourceRow {

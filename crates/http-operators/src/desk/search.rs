@@ -11,6 +11,7 @@ use serde::Serialize;
 use url::form_urlencoded::Serializer;
 
 use super::admit::Visit;
+use super::names::NameOf;
 use super::query::{Pager, Query, segment, wrong_row};
 use super::refusals;
 use super::show::{About, Here};
@@ -33,6 +34,8 @@ struct FoundRow {
     path: String,
     name: String,
     about: Option<String>,
+    /// What operators call the user or wallet.
+    called: Option<NameOf>,
 }
 
 pub(super) async fn find(visit: Visit) -> Result<HttpResponse, ApiError> {
@@ -53,24 +56,26 @@ pub(super) async fn find(visit: Visit) -> Result<HttpResponse, ApiError> {
     }
     let pager = query.pager(next.map(|next| next.to_string()));
     let about = About { query: wanted, ..About::default() };
-    visit.show(DeskPage::Search, Here::Search, about, StatusCode::OK, &Search { found, pager })
+    visit.show(DeskPage::Search, Here::Search, about, StatusCode::OK, &Search { found, pager }).await
 }
 
 impl FoundRow {
     fn refusal(reference: &str, path: String) -> Self {
-        Self { what: "refusal", path, name: reference.to_owned(), about: None }
+        Self { what: "refusal", path, name: reference.to_owned(), about: None, called: None }
     }
 
     fn of(found: &Found) -> Self {
-        let row = |what, path, name: String, about| Self { what, path, name, about };
+        let row = |what, path, name: String, about| Self { what, path, name, about, called: None };
         match found {
             Found::User(user, wallet) => {
                 let wallet = wallet.as_ref().map(|account| account.caip10());
-                row("user", format!("/people/{user}"), user.to_string(), wallet)
+                let called = Some(NameOf::user(*user));
+                Self { called, ..row("user", format!("/people/{user}"), user.to_string(), wallet) }
             }
             Found::Wallet(account, user) => {
                 let user = user.map(|user| user.to_string());
-                row("wallet", wallet_path(account), account.caip10(), user)
+                let called = Some(NameOf::wallet(account));
+                Self { called, ..row("wallet", wallet_path(account), account.caip10(), user) }
             }
             Found::Client(client) => {
                 let path = format!("/clients/{}", client.id);

@@ -11,6 +11,8 @@ use countersign_http_actix::page::name::{DeskPage, Name};
 use serde::Serialize;
 
 use super::admit::Visit;
+use super::names::{NameOf, fill};
+use super::view::unavailable;
 
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
@@ -92,7 +94,7 @@ impl Here {
 #[derive(Default)]
 pub(super) struct About<'a> {
     /// What the page is about, for its title.
-    pub(super) subject: Option<&'a str>,
+    pub(super) subject: Option<NameOf>,
     /// The name of its state, if it is not that of its place.
     pub(super) state: Option<&'static str>,
     /// What was searched for.
@@ -128,7 +130,7 @@ struct Shown<'a, P: Serialize> {
 struct Frame<'a> {
     here: &'static str,
     state: &'static str,
-    subject: Option<&'a str>,
+    subject: Option<NameOf>,
     query: Option<&'a str>,
     places: Vec<Entry>,
     me: Me,
@@ -147,11 +149,12 @@ struct Entry {
 struct Me {
     short: String,
     address: String,
+    name: NameOf,
 }
 
 impl Visit {
     /// Shows a page.
-    pub(super) fn show<P: Serialize>(
+    pub(super) async fn show<P: Serialize>(
         &self,
         page: DeskPage,
         here: Here,
@@ -169,11 +172,13 @@ impl Visit {
             subject: about.subject,
             query: about.query,
             places: places.map(|place| Entry { name: place.name(), path: place.path() }).collect(),
-            me: Me { short: account.shortened(), address: account.caip10() },
+            me: Me { short: account.shortened(), address: account.caip10(), name: NameOf::wallet(account) },
             notice: about.notice,
             form: self.forms().secret(&Action::BeginDeskChange),
         };
-        let shown = Shown { page: content, desk: frame };
+        let mut shown =
+            serde_json::to_value(Shown { page: content, desk: frame }).map_err(ApiError::server_error)?;
+        fill(self.management().storage, &mut shown).await.map_err(unavailable)?;
         let language = Language::of(&self.request, None);
         let mut answer = self.state.pages.show(&self.request, language, Name::Desk(page), status, &shown)?;
         if page == DeskPage::Change {
@@ -185,12 +190,12 @@ impl Visit {
     }
 
     /// Shows a page for reading.
-    pub(super) fn page<P: Serialize>(
+    pub(super) async fn page<P: Serialize>(
         &self,
         page: DeskPage,
         here: Here,
         content: &P,
     ) -> Result<HttpResponse, ApiError> {
-        self.show(page, here, About::default(), StatusCode::OK, content)
+        self.show(page, here, About::default(), StatusCode::OK, content).await
     }
 }

@@ -10,6 +10,7 @@ use countersign_ports::{StoreError, WalletVerifier};
 use countersign_usecases::steps::login::AccountError;
 use serde::Serialize;
 
+use super::names::NameOf;
 use super::query::segment;
 
 /// The store cannot be asked.
@@ -25,6 +26,8 @@ pub(super) struct WalletView {
     address: String,
     chain: String,
     short: String,
+    /// What operators call it, or its user.
+    name: NameOf,
     /// What people call this kind of account.
     kind: String,
     /// `key` or `contract`, in wallet families that have both.
@@ -42,6 +45,7 @@ impl WalletView {
             address: account.address.clone(),
             chain: account.chain.clone(),
             short: account.shortened(),
+            name: NameOf::wallet(account),
             kind: kind_of(wallets, account),
             signs: account.kind().map(AccountKind::name),
             path: wallet_path(account),

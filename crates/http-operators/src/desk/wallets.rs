@@ -16,6 +16,7 @@ use url::form_urlencoded::Serializer;
 
 use super::admit::Visit;
 use super::forms::Form;
+use super::names::{NameOf, UserView, known};
 use super::query::{Pager, Query, cursor, from_cursor, segment, wrong_row};
 use super::sent::Sent;
 use super::show::{About, Here, Notice};
@@ -39,7 +40,7 @@ struct Filter {
 struct WalletRow {
     #[serde(flatten)]
     wallet: WalletView,
-    user: Option<String>,
+    user: Option<UserView>,
     block: Option<BlockView>,
 }
 
@@ -50,7 +51,7 @@ struct WalletPage {
     events_path: String,
     /// The refused requests that named it, below `/admin`.
     refusals_path: String,
-    user: Option<String>,
+    user: Option<UserView>,
     block: Option<BlockView>,
     groups: Vec<String>,
     /// The client at which it was asked whether the wallet would get in.
@@ -78,7 +79,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
     });
     let rows = listed.wallets.iter().map(|listed| WalletRow {
         wallet: WalletView::of(&*visit.state.context.wallets, &listed.account),
-        user: listed.user.map(|user| user.to_string()),
+        user: listed.user.map(UserView::of),
         block: listed.block.as_ref().map(BlockView::of),
     });
     let page = Wallets {
@@ -87,7 +88,7 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
         pager: query.pager(next),
         forms: vec![visit.make_form(ActName::BlockWallet, &Sent::default())],
     };
-    visit.page(DeskPage::Wallets, Here::Wallets, &page)
+    visit.page(DeskPage::Wallets, Here::Wallets, &page).await
 }
 
 pub(super) async fn show(visit: Visit, account: Path<String>) -> Result<HttpResponse, ApiError> {
@@ -111,32 +112,33 @@ pub(super) async fn show(visit: Visit, account: Path<String>) -> Result<HttpResp
     let block = if standing.block.is_some() { ActName::UnblockWallet } else { ActName::BlockWallet };
     let policy = visit.state.context.policy.desk.as_ref();
     let is_operator = policy.is_some_and(|policy| policy.names(&account, &standing.groups));
-    let known = Sent::of_who(&Subject::Wallet(account.clone()));
-    let forms = [block, ActName::AddMembers].into_iter();
+    let who = Subject::Wallet(account.clone());
+    let known = known(visit.management().storage, &who).await.map_err(unavailable)?;
+    let forms = [ActName::NameWallet, block, ActName::AddMembers].into_iter();
     let forms = forms.map(|name| visit.make_form(name, &known).of_operator(is_operator));
     let client = query.text("client");
     let (tried, notice) = match client {
         None => (Vec::new(), None),
         Some(text) => match look_up_client(visit.management(), text).await {
-            Ok(client) => (TriedView::ask(&visit, &client, &Subject::Wallet(account.clone())).await?, None),
+            Ok(client) => (TriedView::ask(&visit, &client, &who).await?, None),
             Err(LookUpClientError::Store(error)) => return Err(unavailable(error)),
             Err(why) => (Vec::new(), Some(Notice::because("client", why))),
         },
     };
-    let subject = account.shortened();
-    let about = About { subject: Some(&subject), notice, ..About::default() };
+    let about =
+        About { subject: Some(NameOf::wallet(&account).or(account.shortened())), notice, ..About::default() };
     let page = WalletPage {
         events_path: format!("/events?{}", events.finish()),
         refusals_path: format!("/refusals?q={}", segment(&wallet.account)),
         wallet,
-        user: standing.user.map(|user| user.to_string()),
+        user: standing.user.map(UserView::of),
         block: standing.block.as_ref().map(BlockView::of),
         groups: standing.groups.iter().map(ToString::to_string).collect(),
         client: client.map(str::to_owned),
         tried,
         forms: forms.collect(),
     };
-    visit.show(DeskPage::Wallet, Here::Wallets, about, StatusCode::OK, &page)
+    visit.show(DeskPage::Wallet, Here::Wallets, about, StatusCode::OK, &page).await
 }
 
 fn account_of(after: &str) -> Result<WalletAccount, ApiError> {

@@ -22,10 +22,11 @@ use countersign_usecases::context::cause::Cause;
 use time::OffsetDateTime;
 
 use super::FileSecret;
-use super::judge::lost;
+use super::judge::{NAMED_AT, lost};
 use super::members::member_thing;
 use super::plan::{
-    Change, DeclaredBefore, NewSecret, NewState, Plan, PlannedClient, PlannedGroup, PlannedResource, What,
+    Change, DeclaredBefore, NewSecret, NewState, Plan, PlannedClient, PlannedGroup, PlannedPerson,
+    PlannedResource, What,
 };
 use crate::operate::{Effect, GivenByFile, Operating, operate};
 
@@ -93,6 +94,11 @@ pub(super) async fn carry_out(run: Run<'_>, plan: &Plan) -> Result<(), Stopped> 
         of(change).add_members(change).await?;
     }
     for change in &plan.changes {
+        if let What::Person(planned) = &change.what {
+            of(change).name_person(change, planned).await?;
+        }
+    }
+    for change in &plan.changes {
         of(change).delete_groups(change).await?;
     }
     run.forget(plan.gone.clone()).await
@@ -101,7 +107,7 @@ pub(super) async fn carry_out(run: Run<'_>, plan: &Plan) -> Result<(), Stopped> 
 fn resources_of(plan: &Plan) -> impl Iterator<Item = (&Change, &PlannedResource)> {
     plan.changes.iter().filter_map(|change| match &change.what {
         What::Resource(planned) => Some((change, planned)),
-        What::Client(_) | What::Group(_) => None,
+        What::Client(_) | What::Group(_) | What::Person(_) => None,
     })
 }
 
@@ -159,7 +165,7 @@ impl Run<'_> {
                 self.delete(Act::DeleteResource { uri, used_by: UsedBy::default() }).await?;
                 self.forget(vec![change.thing.clone()]).await
             }
-            What::Group(_) | What::Resource(_) => Ok(()),
+            What::Group(_) | What::Resource(_) | What::Person(_) => Ok(()),
         }
     }
 
@@ -315,6 +321,17 @@ impl Run<'_> {
         }
         self.act(Act::AddMembers { group: name.clone(), members: named(added) }).await?;
         self.put(declarations_of(change, name, added, self.created_at(name).await?)).await
+    }
+
+    async fn name_person(self, change: &Change, planned: &PlannedPerson) -> Result<(), Stopped> {
+        let PlannedPerson { who, before, now } = planned;
+        if before != now {
+            self.act(Act::Name { who: who.clone().into(), name: now.clone() }).await?;
+        }
+        match now {
+            Some(_) => self.declare(change, NAMED_AT).await,
+            None => self.forget(vec![change.thing.clone()]).await,
+        }
     }
 
     /// When a group was created.

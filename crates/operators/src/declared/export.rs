@@ -13,12 +13,13 @@ use countersign_domain::id::UserId;
 use countersign_domain::resource::{Resource, ResourceRules};
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
-use countersign_ports::StoreError;
+use countersign_ports::{NamedPerson, StoreError};
 use countersign_usecases::Management;
 use countersign_usecases::clients::register_client::owners;
 
 use super::read_state::{all_members, each_client};
 use crate::people::list_groups::list_groups;
+use crate::people::names::all_named;
 
 /// What is there.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,8 @@ pub struct Exported {
     pub groups: Vec<ExportedGroup>,
     /// The resources, by URI.
     pub resources: Vec<Resource>,
+    /// The users and wallets that have a name of their own. Other databases do not know the users.
+    pub people: Vec<NamedPerson>,
     /// The groups that something names although they were deleted. They are among the groups.
     pub deleted_groups: Vec<GroupName>,
     /// How many clients are not the operator's, and were left out.
@@ -76,6 +79,7 @@ pub async fn export(management: Management<'_>) -> Result<Exported, StoreError> 
         let members = all_members(management, &name).await?;
         groups.insert(name.clone(), group(name, title, members));
     }
+    exported.people = all_named(management.storage).await?;
     exported.resources = rules.catalog().resources().to_vec();
     for name in named(&exported).into_iter().filter(|name| !groups.contains_key(name)).collect::<Vec<_>>() {
         groups.insert(name.clone(), group(name.clone(), None, Vec::new()));

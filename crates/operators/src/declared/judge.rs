@@ -9,16 +9,18 @@ use countersign_domain::id::ClientId;
 use countersign_domain::resource::{Catalog, MAX_RESOURCE_SCOPES, Resource};
 use countersign_domain::scope::ScopeName;
 use countersign_domain::subject::Subject;
-use countersign_ports::StoreError;
+use countersign_ports::{NamedPerson, StoreError};
 use countersign_usecases::Management;
 use time::OffsetDateTime;
 
 use super::ahead::{Ahead, declared_before, no_group};
 use super::judge_clients::judge_clients;
-use super::members::{member_thing, named_members};
-use super::plan::{Change, DeclaredBefore, Plan, PlannedClient, PlannedGroup, PlannedResource, Prune, What};
+use super::members::{member_thing, named_members, named_person};
+use super::plan::{
+    Change, DeclaredBefore, Plan, PlannedClient, PlannedGroup, PlannedPerson, PlannedResource, Prune, What,
+};
 use super::read_state::State;
-use super::{DeclaredFiles, FileGroup, FileResource, Item, Mistake};
+use super::{DeclaredFiles, FileGroup, FilePerson, FileResource, Item, Mistake};
 
 /// Makes the plan, and finds every mistake.
 pub(super) async fn judge(
@@ -37,7 +39,7 @@ pub(super) async fn judge(
         mistakes,
     );
     let mut plan = Plan::default();
-    let pruned = no_longer_declared(files, state, prune, &mut plan);
+    let pruned = no_longer_declared(management, files, state, prune, &mut plan).await?;
     let ahead = look_ahead(management, files, state, &pruned);
     let named = named_scopes(files);
     for item in &files.resources {
@@ -49,6 +51,7 @@ pub(super) async fn judge(
         let named = named_members(management, item, mistakes).await?;
         plan.changes.extend(plan_group(item, state, named, &mut plan.gone));
     }
+    plan.changes.extend(plan_people(management, files, state, mistakes).await?);
     let mut clients = judge_clients(management, files, state, &ahead, mistakes);
     plan.changes.append(&mut clients);
     plan.changes.extend(pruned);
@@ -80,13 +83,25 @@ fn refuse_twice<T>(
 }
 
 /// What these files once declared and no longer name: what is to be deleted, and what stays.
-fn no_longer_declared(files: &DeclaredFiles, state: &State, prune: Prune, plan: &mut Plan) -> Vec<Change> {
+async fn no_longer_declared(
+    management: Management<'_>,
+    files: &DeclaredFiles,
+    state: &State,
+    prune: Prune,
+    plan: &mut Plan,
+) -> Result<Vec<Change>, StoreError> {
+    // Mistakes are found where the names are compared.
+    let mut people = Vec::with_capacity(files.people.len());
+    for item in &files.people {
+        people.extend(named_person(management, item, &mut Vec::new()).await?);
+    }
     let declared: BTreeSet<DeclaredThing> = files
         .clients
         .iter()
         .map(|item| DeclaredThing::client(item.value.id))
         .chain(files.groups.iter().map(|item| DeclaredThing::group(&item.value.name)))
         .chain(files.resources.iter().map(|item| DeclaredThing::resource(&item.value.uri)))
+        .chain(people.iter().map(DeclaredThing::person))
         .collect();
     let mut pruned = Vec::new();
     for declaration in
@@ -111,7 +126,7 @@ fn no_longer_declared(files: &DeclaredFiles, state: &State, prune: Prune, plan: 
             }),
         }
     }
-    pruned
+    Ok(pruned)
 }
 
 /// Is this about a member, and is the group still there? Then it goes and stays with its group.
@@ -141,9 +156,44 @@ fn deletion(state: &State, declaration: &Declaration) -> Option<What> {
             let is_it = resource.created_at == *created_at;
             is_it.then(|| What::Resource(PlannedResource::Deleted(resource.clone())))
         }
+        DeclaredKind::Person => {
+            let NamedPerson { who, name } = state.named.get(&declaration.thing)?.clone();
+            Some(What::Person(PlannedPerson { who, before: Some(name), now: None }))
+        }
         DeclaredKind::Member => None,
     }
 }
+
+/// Compares the names of users and wallets.
+async fn plan_people(
+    management: Management<'_>,
+    files: &DeclaredFiles,
+    state: &State,
+    mistakes: &mut Vec<Mistake>,
+) -> Result<Vec<Change>, StoreError> {
+    let mut first: BTreeMap<DeclaredThing, &Item<FilePerson>> = BTreeMap::new();
+    let mut changes = Vec::new();
+    for item in &files.people {
+        let Some(who) = named_person(management, item, mistakes).await? else { continue };
+        let thing = DeclaredThing::person(&who);
+        if let Some(before) = first.insert(thing.clone(), item) {
+            let what = format_args!("{} is named at {} already", item.value.who.name, before.spot("who"));
+            mistakes.push(item.mistake("person", "who", what));
+            continue;
+        }
+        let before = state.named.get(&thing).map(|person| person.name.clone());
+        let declared = declared_before(state, &thing, NAMED_AT, &item.at.file);
+        let now = Some(item.value.name.clone());
+        if now != before || declared != DeclaredBefore::Here {
+            let what = What::Person(PlannedPerson { who, before, now });
+            changes.push(Change { source: Arc::clone(&item.at.file), thing, what, declared });
+        }
+    }
+    Ok(changes)
+}
+
+/// The time in the declaration of a name: who has it is known by a key that no one else ever has.
+pub(super) const NAMED_AT: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
 fn look_ahead(management: Management<'_>, files: &DeclaredFiles, state: &State, pruned: &[Change]) -> Ahead {
     let pruned: BTreeSet<&DeclaredThing> = pruned.iter().map(|change| &change.thing).collect();

@@ -1,16 +1,15 @@
-//! The members that a file names.
+//! The members and the other people that a file names.
 
 use std::collections::BTreeMap;
 
 use countersign_domain::declaration::DeclaredThing;
 use countersign_domain::group::GroupName;
 use countersign_domain::subject::Subject;
-use countersign_domain::wallet::WalletAccount;
 use countersign_ports::StoreError;
 use countersign_usecases::Management;
 use countersign_usecases::steps::recognize_account::{NamedChain, RecognizeError};
 
-use super::{FileGroup, FileWallet, Item, Mistake};
+use super::{FileGroup, FilePerson, FileWallet, Item, Mistake};
 use crate::people::exists;
 use crate::people::find_who::{FindWhoError, find_who};
 
@@ -38,8 +37,14 @@ pub(super) async fn named_members(
     }
     for (place, wallet) in wallets.iter().enumerate() {
         let field = format!("wallets[{place}]");
-        match wallet_of(management, wallet).await? {
-            Ok(account) => named.push((field, Subject::Wallet(account))),
+        let name = &wallet.name;
+        let kinds = format!("{{ wallet = \"{name}\", kind = \"key\" }}, or kind = \"contract\"");
+        match who_is(management, wallet, &kinds).await? {
+            Ok(Subject::User(user)) => {
+                let what = format!("{user} is a user's id: users stand in `users`");
+                mistakes.push(item.mistake("group", &field, what));
+            }
+            Ok(who @ Subject::Wallet(_)) => named.push((field, who)),
             Err(what) => mistakes.push(item.mistake("group", &field, what)),
         }
     }
@@ -56,22 +61,36 @@ pub(super) async fn named_members(
     Ok(once)
 }
 
-/// Finds the wallet that is meant, or says why it is not clear.
-async fn wallet_of(
+/// Finds the user or wallet whose name a file declares. A user must exist.
+pub(super) async fn named_person(
+    management: Management<'_>,
+    item: &Item<FilePerson>,
+    mistakes: &mut Vec<Mistake>,
+) -> Result<Option<Subject>, StoreError> {
+    let found = who_is(management, &item.value.who, "kind = \"key\", or kind = \"contract\"").await?;
+    let found = match found {
+        Ok(Subject::User(user)) if !exists(management, user).await? => {
+            Err(format!("there is no user {user} in this database"))
+        }
+        found => found,
+    };
+    Ok(found.map_err(|what| mistakes.push(item.mistake("person", "who", what))).ok())
+}
+
+/// Finds the user or wallet that is meant, or says why it is not clear. `kinds` is how a file says whether a key or a contract
+/// is behind an address.
+async fn who_is(
     management: Management<'_>,
     wallet: &FileWallet,
-) -> Result<Result<WalletAccount, String>, StoreError> {
+    kinds: &str,
+) -> Result<Result<Subject, String>, StoreError> {
     let name = &wallet.name;
     let error = match find_who(management, name, wallet.kind).await {
-        Ok(Subject::Wallet(account)) => return Ok(Ok(account)),
-        Ok(Subject::User(user)) => return Ok(Err(format!("{user} is a user's id: users stand in `users`"))),
+        Ok(found) => return Ok(Ok(found)),
         Err(FindWhoError::Store(error)) => return Err(error),
         Err(error) => error,
     };
-    let of_kind = format!(
-        "{name} could be a key's account or a contract's: write {{ wallet = \"{name}\", kind = \"key\" }}, or \
-         kind = \"contract\""
-    );
+    let of_kind = format!("{name} could be a key's account or a contract's: write {kinds}");
     Ok(Err(match error {
         FindWhoError::Unrecognized(error) => match error {
             RecognizeError::AddressUnknown => {

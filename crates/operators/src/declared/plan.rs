@@ -5,6 +5,7 @@ use std::sync::Arc;
 use countersign_domain::client::Client;
 use countersign_domain::declaration::{Declaration, DeclaredThing};
 use countersign_domain::group::{GroupName, GroupTitle};
+use countersign_domain::person_name::PersonName;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::Resource;
 use countersign_domain::subject::Subject;
@@ -23,7 +24,7 @@ pub enum Prune {
 /// What a run would change.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// The changes: resources, groups and clients, each by name.
+    /// The changes: resources, groups, names of people and clients, each by name.
     pub changes: Vec<Change>,
     /// What a file once declared and no longer names, and stays.
     pub left: Vec<Declaration>,
@@ -65,6 +66,8 @@ pub enum What {
     Group(PlannedGroup),
     /// A resource.
     Resource(PlannedResource),
+    /// The name of a user or a wallet.
+    Person(PlannedPerson),
 }
 
 /// What becomes of a client.
@@ -132,6 +135,17 @@ pub enum PlannedGroup {
     },
     /// It is deleted with its memberships.
     Deleted(GroupName),
+}
+
+/// What becomes of the name of a user or a wallet.
+#[derive(Clone, Debug)]
+pub struct PlannedPerson {
+    /// The user or wallet.
+    pub who: Subject,
+    /// The name as it is.
+    pub before: Option<PersonName>,
+    /// The name as it will be.
+    pub now: Option<PersonName>,
 }
 
 /// What becomes of a resource.

@@ -8,11 +8,12 @@ use countersign_domain::group::{Group, GroupName};
 use countersign_domain::id::ClientId;
 use countersign_domain::resource::Catalog;
 use countersign_domain::subject::Subject;
-use countersign_ports::StoreError;
+use countersign_ports::{NamedPerson, StoreError};
 use countersign_usecases::Management;
 
 use super::DeclaredFiles;
 use crate::people::list_groups::list_groups;
+use crate::people::names::all_named;
 
 /// How many rows are read at once.
 const PAGE: u32 = 500;
@@ -29,6 +30,8 @@ pub(super) struct State {
     pub(super) members: BTreeMap<GroupName, Vec<Subject>>,
     /// All resources.
     pub(super) resources: Catalog,
+    /// The users and wallets that have a name of their own, if a file is or was about names.
+    pub(super) named: BTreeMap<DeclaredThing, NamedPerson>,
     /// What files declared.
     pub(super) declarations: BTreeMap<DeclaredThing, Declaration>,
 }
@@ -62,7 +65,11 @@ pub(super) async fn read_state(
     }
     let namesakes = namesakes(management, files, &clients).await?;
     let resources = management.resources.read_fresh().await?;
-    Ok(State { clients, namesakes, groups, members, resources, declarations })
+    let is_about_names =
+        !files.people.is_empty() || declarations.keys().any(|thing| thing.kind == DeclaredKind::Person);
+    let named = if is_about_names { all_named(management.storage).await? } else { Vec::new() };
+    let named = named.into_iter().map(|person| (DeclaredThing::person(&person.who), person)).collect();
+    Ok(State { clients, namesakes, groups, members, resources, named, declarations })
 }
 
 /// Reads all members of a group.

@@ -11,7 +11,7 @@ use countersign_domain::redirect_uri::Destination;
 use countersign_domain::resource::Resource;
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
-use countersign_ports::{CountedGroup, ListedKey, StoreError};
+use countersign_ports::{CountedGroup, FindWallets, ListedKey, StoreError};
 
 use super::Desk;
 use super::overview::Counted;
@@ -23,6 +23,10 @@ pub const MOST: usize = 50;
 const MAX_TEXT: usize = 512;
 /// How many clients and groups are looked through at once. Then the answer says where to go on.
 const LOOKED_THROUGH: usize = 5_000;
+/// What is written for the middle of an address.
+const SHORTENED: [&str; 2] = ["…", "..."];
+/// How many letters of an address are looked for at least.
+const LEAST_LETTERS: usize = 4;
 /// How many are read at once.
 const PAGE: u32 = 500;
 
@@ -89,8 +93,8 @@ pub enum Found {
     Request(String, Counted),
 }
 
-/// Finds what a text can mean. Ids and addresses must be whole; of names and of the places of redirect
-/// URIs a part is enough. Clients and groups are looked
+/// Finds what a text can mean. Ids must be whole; of addresses and of the names of people the beginning is enough, and of
+/// other names and of the places of redirect URIs a part. Clients and groups are looked
 /// through a few thousand at a time: `from` is where an earlier answer said to go on.
 pub async fn search(desk: Desk<'_>, text: &str, from: Option<SearchFrom>) -> Result<Searched, StoreError> {
     let text = text.trim();
@@ -100,7 +104,14 @@ pub async fn search(desk: Desk<'_>, text: &str, from: Option<SearchFrom>) -> Res
     let mut found = Vec::new();
     if from.is_none() {
         found.extend(by_id(desk, text).await?);
-        found.extend(wallets(desk, text).await?);
+        let is_shortened = SHORTENED.iter().any(|mark| text.contains(mark));
+        if !is_shortened {
+            found.extend(wallets(desk, text).await?);
+        }
+        if found.is_empty() {
+            found.extend(by_letters(desk, text).await?);
+        }
+        found.extend(named(desk, text).await?);
         found.extend(by_short_lists(desk, text).await?);
     }
     let next = by_name(desk, text, from, &mut found).await?;
@@ -160,6 +171,43 @@ async fn wallets(desk: Desk<'_>, text: &str) -> Result<Vec<Found>, StoreError> {
     for account in accounts {
         let owner = desk.context.storage.find_owner(account.clone()).await?;
         found.push(Found::Wallet(account, owner));
+    }
+    Ok(found)
+}
+
+/// Wallets of users by the beginning of the address, or as pages and logs shorten one: `0x50f2…4286`, perhaps after its
+/// chain.
+async fn by_letters(desk: Desk<'_>, text: &str) -> Result<Vec<Found>, StoreError> {
+    let address = text.rsplit(':').next().unwrap_or(text);
+    let parts = SHORTENED.iter().find_map(|mark| address.split_once(mark));
+    let (beginning, end) = parts.unwrap_or((address, ""));
+    if beginning.chars().count() < LEAST_LETTERS || !beginning.is_ascii() {
+        return Ok(Vec::new());
+    }
+    let question = FindWallets {
+        beginning: beginning.to_owned(),
+        end: end.to_owned(),
+        limit: u32::try_from(MOST).unwrap_or(u32::MAX),
+    };
+    let found = desk.context.storage.find_wallets(question).await?.into_iter();
+    Ok(found.map(|(account, user)| Found::Wallet(account, Some(user))).collect())
+}
+
+/// Users and wallets by what operators call them.
+async fn named(desk: Desk<'_>, text: &str) -> Result<Vec<Found>, StoreError> {
+    let storage = &desk.context.storage;
+    let mut found = Vec::new();
+    for person in storage.find_named(text, u32::try_from(MOST).unwrap_or(u32::MAX)).await? {
+        found.push(match person.who {
+            Subject::User(user) => {
+                let wallets = storage.wallets_of(user).await?;
+                Found::User(user, wallets.into_iter().next().map(|wallet| wallet.account))
+            }
+            Subject::Wallet(account) => {
+                let owner = storage.find_owner(account.clone()).await?;
+                Found::Wallet(account, owner)
+            }
+        });
     }
     Ok(found)
 }

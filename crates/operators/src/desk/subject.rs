@@ -1,7 +1,9 @@
 //! The subject of a change: what it is now, whether the change is possible, and what must still be so when it is
 //! carried out.
 
-use countersign_domain::act::{Act, NamedClient, NamedSubject, NamedUser, ResourceWords, UsedBy, Weight};
+use countersign_domain::act::{
+    Act, NamedClient, NamedSubject, NamedUser, NamedWallet, ResourceWords, UsedBy, Weight,
+};
 use countersign_domain::admission::{AccessRule, Block, Release};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::client::{Client, ClientAuthentication, ClientOrigin};
@@ -9,6 +11,7 @@ use countersign_domain::client_change::FieldChange;
 use countersign_domain::desk::pending::{Fact, FactName, mark_of};
 use countersign_domain::group::{GroupName, Through};
 use countersign_domain::id::{ClientId, GrantId, UserId};
+use countersign_domain::person_name::PersonName;
 use countersign_domain::registration::{JudgedMetadata, RequestedMetadata, Rules};
 use countersign_domain::resource::{MAX_RESOURCE_SCOPES, Resource};
 use countersign_domain::subject::Subject;
@@ -91,6 +94,7 @@ pub(super) async fn read_subject(
 ) -> Result<SubjectRead, StoreError> {
     let mut change = change;
     let known = read(desk, user, &mut change).await?;
+    call_by_name(desk, &mut change).await?;
     let Known { facts, refused, guard, is_about_operator } = known;
     let policy = &desk.context.policy;
     let weight = Weight { default_access: &policy.default_access, is_about_operator };
@@ -99,6 +103,20 @@ pub(super) async fn read_subject(
     let is_too_many = needs_second && change.is_about_several();
     let refused = refused.or(is_too_many.then_some(ActRefused::OneAtATime));
     Ok(SubjectRead { named: change, facts, refused, guard, needs_second })
+}
+
+/// Adds to a text what operators call the people in it.
+async fn call_by_name(desk: Desk<'_>, change: &mut Act) -> Result<(), StoreError> {
+    let mut people = change.people();
+    if people.is_empty() {
+        return Ok(());
+    }
+    let who = people.iter().map(|one| one.subject()).collect();
+    let names = desk.context.storage.names_of(who).await?;
+    for (one, known) in people.iter_mut().zip(names) {
+        one.call(known.map(|known| known.name));
+    }
+    Ok(())
 }
 
 async fn read(desk: Desk<'_>, user: UserId, change: &mut Act) -> Result<Known, StoreError> {
@@ -119,6 +137,17 @@ async fn read(desk: Desk<'_>, user: UserId, change: &mut Act) -> Result<Known, S
             Ok(Known { refused: known.refused.or(refused), ..known })
         }
         Act::SignOut { user, .. } => person(desk, user).await.map(|(known, _)| known),
+        Act::Name { who, name } => {
+            let known = blocked_or_not(desk, who).await?;
+            let own = own_name(desk, who.clone().into()).await?;
+            let refused = (own == *name).then_some(ActRefused::NoChange);
+            let own = own.map_or_else(|| NO.to_owned(), |name| name.to_string());
+            Ok(Known {
+                refused: known.refused.or(refused),
+                facts: vec![Fact::new(FactName::Name, own)],
+                ..known
+            })
+        }
         Act::DeleteUser { user } => {
             let (mut known, person) = person(desk, user).await?;
             if let Some(person) = person {
@@ -347,7 +376,7 @@ fn wallet_name(wallet: &WalletAccount) -> String {
 async fn blocked_or_not(desk: Desk<'_>, who: &mut NamedSubject) -> Result<Known, StoreError> {
     match who {
         Subject::User(user) => Ok(person(desk, user).await?.0),
-        Subject::Wallet(wallet) => {
+        Subject::Wallet(NamedWallet { account: wallet, .. }) => {
             let storage = &desk.context.storage;
             let standing = storage.standing_of(wallet).await?;
             let own_block = match standing.user {
@@ -368,6 +397,12 @@ async fn blocked_or_not(desk: Desk<'_>, who: &mut NamedSubject) -> Result<Known,
             Ok(Known { is_about_operator, ..Known::of(facts) })
         }
     }
+}
+
+/// What operators called a user or a wallet themselves.
+async fn own_name(desk: Desk<'_>, who: Subject) -> Result<Option<PersonName>, StoreError> {
+    let known = desk.context.storage.names_of(vec![who]).await?.into_iter().next().flatten();
+    Ok(known.filter(|known| known.is_own).map(|known| known.name))
 }
 
 fn owner(user: Option<UserId>) -> Fact {
@@ -454,7 +489,7 @@ async fn membership(
             (wallets, Some(user.id))
         }
         Subject::Wallet(wallet) => {
-            let user = storage.find_owner(wallet.clone()).await?;
+            let user = storage.find_owner(wallet.account.clone()).await?;
             (Some(owner(user)), user)
         }
     };
@@ -464,13 +499,11 @@ async fn membership(
             let mut here = memberships.iter().filter(|membership| membership.group == *group);
             here.any(|membership| match (&membership.through, &*member) {
                 (Through::User, Subject::User(_)) => true,
-                (Through::Wallet(through), Subject::Wallet(wallet)) => {
-                    (&through.family, &through.address) == (&wallet.family, &wallet.address)
-                }
+                (Through::Wallet(through), Subject::Wallet(wallet)) => through.is_same(&wallet.account),
                 (Through::User, Subject::Wallet(_)) | (Through::Wallet(_), Subject::User(_)) => false,
             })
         }
-        (Subject::Wallet(wallet), None) => storage.standing_of(wallet).await?.groups.contains(group),
+        (Subject::Wallet(wallet), None) => storage.standing_of(&wallet.account).await?.groups.contains(group),
         (Subject::User(_), None) => false,
     };
     let in_group = Fact::new(FactName::InGroup, yes_or_no(is_in));

@@ -10,6 +10,7 @@ use countersign_domain::client::ClientAuthentication;
 use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::id::ClientId;
+use countersign_domain::person_name::PersonName;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{OpenTo, ResourceScope, ScopeTitle};
 use countersign_domain::scope::ScopeName;
@@ -24,11 +25,12 @@ use crate::declared::export::export;
 use crate::declared::make_plan::{PlanError, make_plan};
 use crate::declared::plan::Prune;
 use crate::declared::{
-    DeclaredFiles, FileClient, FileGroup, FileResource, FileSecret, FileWallet, Item, Spot,
+    DeclaredFiles, FileClient, FileGroup, FilePerson, FileResource, FileSecret, FileWallet, Item, Spot,
 };
 use crate::people::add_members::add_members;
 use crate::people::change_access::change_access;
 use crate::people::groups::create_group;
+use crate::people::names::name_subject;
 
 const FILE: &str = "/declared.toml";
 
@@ -44,6 +46,11 @@ fn group(text: &str, title: &str, wallets: &[&str]) -> Item<FileGroup> {
     let wallets = wallets.iter().map(|wallet| FileWallet { name: (*wallet).to_owned(), kind: None });
     let title = GroupTitle::parse(title).ok();
     item(FileGroup { name: name(text), title, users: Vec::new(), wallets: wallets.collect() })
+}
+
+fn person(wallet: &str, name: &str) -> Item<FilePerson> {
+    let who = FileWallet { name: wallet.to_owned(), kind: None };
+    item(FilePerson { who, name: PersonName::parse(name).unwrap() })
 }
 
 fn resource(uri: &str, scopes: &[&str]) -> Item<FileResource> {
@@ -93,6 +100,7 @@ fn files() -> [DeclaredFiles; 2] {
             client("Wiki", "openid profile", "groups:admins", None),
             client("Gone", "profile gone.read", "groups:gone", None),
         ],
+        people: vec![person("toy-alice", "Alice"), person("toy-bob", "Bob")],
     };
     let after = DeclaredFiles {
         sources,
@@ -111,6 +119,7 @@ fn files() -> [DeclaredFiles; 2] {
             client("Wiki", "openid profile", "groups:new", None),
             client("New", "profile y.read", "groups:new,admins", Some("the new one's secret")),
         ],
+        people: vec![person("toy-alice", "Alice Liddell"), person("toy-carol", "Carol")],
     };
     [before, after]
 }
@@ -150,10 +159,11 @@ async fn content(world: &World) -> String {
     let declared: Vec<_> =
         declared.iter().map(|declared| (&declared.thing.kind, &declared.thing.key)).collect();
     format!(
-        "{:#?} {:#?} {:#?} {declared:#?}",
+        "{:#?} {:#?} {:#?} {:#?} {declared:#?}",
         clients.collect::<Vec<_>>(),
         exported.groups,
-        exported.resources
+        exported.resources,
+        exported.people
     )
 }
 
@@ -244,6 +254,11 @@ async fn what_commands_made_stays_whatever_is_pruned() {
     create_group(management, name("made"), None, &[]).await.unwrap();
     let carol = Subject::Wallet(toy("toy-carol"));
     add_members(management, &name("staff"), vec![carol.clone()]).await.unwrap();
+    for (wallet, text) in [("toy-carol", "Carol"), ("toy-alice", "Alice")] {
+        let named =
+            name_subject(management, Subject::Wallet(toy(wallet)), PersonName::parse(text).ok()).await;
+        named.unwrap();
+    }
     let emptier = DeclaredFiles { groups: vec![group("staff", "Staff", &[])], ..DeclaredFiles::default() };
     let emptier = DeclaredFiles { sources: before.sources.clone(), ..emptier };
     run(&world, &emptier).await.unwrap();
@@ -251,6 +266,8 @@ async fn what_commands_made_stays_whatever_is_pruned() {
     let names: Vec<_> = left.groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!((names, left.clients.len(), left.resources.len()), (vec!["made", "staff"], 0, 0));
     assert_eq!(left.groups[1].wallets, [toy("toy-carol")]);
+    let people: Vec<_> = left.people.iter().map(|person| person.name.as_str()).collect();
+    assert_eq!(people, ["Carol"], "the other two were the file's");
     let elsewhere = DeclaredFiles { sources: vec!["/other.toml".into()], ..DeclaredFiles::default() };
     assert!(has_nothing_to_do(&world, &elsewhere).await, "another file prunes only its own");
 }

@@ -2,6 +2,7 @@
 
 mod breaking;
 mod changes;
+mod names;
 mod proofs;
 mod quorum;
 mod reading;
@@ -303,7 +304,7 @@ fn id_of(client: &TestClient) -> ClientId {
 }
 
 fn block(address: &str) -> Act {
-    Act::Block { who: Subject::Wallet(toy(address)), reason: Some("spam".to_owned()) }
+    Act::Block { who: Subject::Wallet(toy(address).into()), reason: Some("spam".to_owned()) }
 }
 
 fn delete(client: &TestClient) -> Act {

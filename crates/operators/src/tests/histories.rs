@@ -18,6 +18,7 @@ use countersign_domain::declaration::DeclaredThing;
 use countersign_domain::event::{Event, EventKind, EventPerson};
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::id::{AdminKeyId, ClientId, EventId, UserId};
+use countersign_domain::person_name::PersonName;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::repeat_key::RepeatKey;
 use countersign_domain::resource::{OpenTo, Resource};
@@ -52,6 +53,7 @@ use crate::people::delete_user::delete_user;
 use crate::people::groups::create_group;
 use crate::people::groups::delete_group;
 use crate::people::groups::retitle_group;
+use crate::people::names::name_subject;
 use crate::people::remove_members::remove_members;
 use crate::people::sign_out_user::sign_out_user;
 use crate::people::unblock::unblock;
@@ -96,7 +98,7 @@ struct Left {
     browser: Option<Browser>,
 }
 
-const ACTS: [&str; 36] = [
+const ACTS: [&str; 37] = [
     "register",
     "change",
     "change itself",
@@ -116,6 +118,7 @@ const ACTS: [&str; 36] = [
     "block",
     "block anew",
     "unblock",
+    "name",
     "sign out user",
     "delete user",
     "create resource",
@@ -288,6 +291,10 @@ impl History {
             "block" => drop(block(management, who, reason, IfBlocked::EndAccess).await),
             "block anew" => drop(block(management, who, reason, IfBlocked::LeaveIt).await),
             "unblock" => drop(unblock(management, who).await),
+            "name" => {
+                let name = ["Ann", "Bob"].get(one % 3).and_then(|name| PersonName::parse(name).ok());
+                let _ = name_subject(management, who, name).await;
+            }
             "sign out user" => {
                 let Some(user) = act.user else { return left };
                 let _ = sign_out_user(management, user, OfflineAccess::Ended).await;
@@ -461,6 +468,7 @@ fn explains(event: &Event, difference: &Difference) -> bool {
         Some(EventPerson::User(user)) => Some(user),
         Some(EventPerson::Deleted(_)) | None => None,
     };
+    let is_hidden = matches!(event.person, Some(EventPerson::Deleted(_)));
     let is_client = event.client.is_some() && event.client == *client;
     let is_user = told_user.is_some() && told_user == *user;
     let address = event.wallet.as_ref().map(|wallet| wallet.address.as_str());
@@ -492,7 +500,8 @@ fn explains(event: &Event, difference: &Difference) -> bool {
             | Changed::ConsentGone
             | Changed::GrantRevoked
             | Changed::MemberOut
-            | Changed::BlockGone => user.is_some(),
+            | Changed::BlockGone
+            | Changed::NameGone => user.is_some(),
             _ => false,
         },
         EventKind::GrantRevoked => match what {
@@ -515,10 +524,14 @@ fn explains(event: &Event, difference: &Difference) -> bool {
         EventKind::UserBlocked | EventKind::WalletBlocked => {
             let kind =
                 if told("changed") == Some("reason") { Changed::BlockReason } else { Changed::BlockMade };
-            *what == kind && blocked().as_ref() == Some(id)
+            *what == kind && (is_hidden || blocked().as_ref() == Some(id))
         }
         EventKind::UserUnblocked | EventKind::WalletUnblocked => {
-            *what == Changed::BlockGone && blocked().as_ref() == Some(id)
+            *what == Changed::BlockGone && (is_hidden || blocked().as_ref() == Some(id))
+        }
+        EventKind::UserNamed | EventKind::WalletNamed => {
+            let is_name = matches!(what, Changed::NameGiven | Changed::NameGone);
+            is_name && (is_hidden || blocked().as_ref() == Some(id))
         }
         EventKind::UserSignedOut => is_user && matches!(what, Changed::SessionGone | Changed::GrantRevoked),
         EventKind::GroupCreated => *what == Changed::GroupMade && told("group") == Some(id),
@@ -534,7 +547,8 @@ fn explains(event: &Event, difference: &Difference) -> bool {
             let thing = match (told_user, &event.wallet) {
                 (Some(user), _) => DeclaredThing::user_in(&group, user),
                 (None, Some(wallet)) => DeclaredThing::wallet_in(&group, wallet),
-                (None, None) => return false,
+                // If the account is deleted at the same time, the event no longer names its wallet.
+                (None, None) => return is_hidden && matches!(what, Changed::MemberIn | Changed::MemberOut),
             };
             *what == if is_added { Changed::MemberIn } else { Changed::MemberOut } && thing.key == *id
         }

@@ -2,12 +2,66 @@
 
 use countersign_domain::admission::Block;
 use countersign_domain::consent::Consent;
+use countersign_domain::event::Event;
 use countersign_domain::group::{GroupName, Membership};
 use countersign_domain::id::UserId;
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::person_name::PersonName;
+use countersign_domain::subject::Subject;
 use time::OffsetDateTime;
 
 use crate::{BlockedWallet, LinkedWallet};
+
+/// Gives a user or a wallet a name, or takes it away.
+#[derive(Clone, Debug)]
+pub struct NameSubject {
+    /// The user or wallet.
+    pub who: Subject,
+    /// The new name.
+    pub name: Option<PersonName>,
+    /// What to record if something changes.
+    pub event: Option<Box<Event>>,
+}
+
+/// The outcome of [`NameSubject`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamePut {
+    /// The name is stored, or is gone.
+    Stored,
+    /// It was so already. Nothing changed. A repeat of the same command gives this.
+    AlreadySo,
+    /// There is no such user. Nothing changed.
+    UserUnknown,
+}
+
+/// What operators call a user or a wallet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownName {
+    /// The name.
+    pub name: PersonName,
+    /// Is it the user's or the wallet's own? Otherwise it comes from a wallet of the user, or from the user of the wallet.
+    pub is_own: bool,
+}
+
+/// Which wallets are found by parts of their addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindWallets {
+    /// How the address begins.
+    pub beginning: String,
+    /// How it ends.
+    pub end: String,
+    /// How many are found at most.
+    pub limit: u32,
+}
+
+/// A user or a wallet with a name of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedPerson {
+    /// The user or wallet. The chain of a wallet is that of the command that named it first.
+    pub who: Subject,
+    /// Its name.
+    pub name: PersonName,
+}
 
 /// Which users are listed: those that match both parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,5 +4,6 @@ pub mod change_members;
 pub mod declarations;
 pub mod if_unchanged;
 pub mod manage_groups;
+pub mod names;
 pub mod read_groups;
 pub mod read_people;

@@ -7,11 +7,14 @@ use countersign_domain::admission::{ClientAccess, Release};
 use countersign_domain::client::Client;
 use countersign_domain::declaration::DeclaredThing;
 use countersign_domain::group::GroupTitle;
+use countersign_domain::person_name::PersonName;
 use countersign_domain::resource::Resource;
 use countersign_domain::subject::Subject;
 use countersign_operators::declared::plan::{
-    Change, DeclaredBefore, NewSecret, NewState, Plan, PlannedClient, PlannedGroup, PlannedResource, What,
+    Change, DeclaredBefore, NewSecret, NewState, Plan, PlannedClient, PlannedGroup, PlannedPerson,
+    PlannedResource, What,
 };
+use countersign_operators::people::names::Names;
 use countersign_usecases::clients::client_view::ClientView;
 use serde_json::{Map, Value, json};
 
@@ -131,6 +134,17 @@ impl<'a> Shown<'a> {
                 }
                 PlannedResource::Deleted(_) => (Action::Delete, None, Vec::new()),
             },
+            What::Person(PlannedPerson { before, now, who: _ }) => {
+                let text = |name: &Option<PersonName>| name.as_ref().map(|name| json!(name.as_str()));
+                let what = FieldChange::Values { before: text(before), after: text(now) };
+                let named = (before != now && now.is_some()).then_some(Field { name: "name", what });
+                let action = match (before, now) {
+                    (None, Some(_)) => Action::Create,
+                    (Some(_), Some(_)) => Action::Change,
+                    (_, None) => Action::Delete,
+                };
+                (action, None, named.into_iter().collect())
+            }
         };
         if let Action::Change = action {
             fields.extend(declared(change));
@@ -247,7 +261,7 @@ fn group_fields(planned: &PlannedGroup) -> Vec<Field> {
         what: FieldChange::Values { before, after },
     };
     let who = |members: &[Subject]| {
-        let members: Vec<_> = members.iter().map(called).collect();
+        let members: Vec<_> = members.iter().map(|who| called(who, &Names::default())).collect();
         (!members.is_empty()).then(|| json!(members))
     };
     match planned {

@@ -3,6 +3,7 @@
 
 mod client;
 mod group;
+mod person;
 mod resource;
 mod secret;
 
@@ -24,7 +25,7 @@ const LONGEST: u64 = 64 << 20;
 const TWICE: &str = "is here twice";
 
 /// The tables that a file can have.
-const TABLES: [&str; 3] = ["client", "group", "resource"];
+const TABLES: [&str; 4] = ["client", "group", "resource", "person"];
 
 /// Reads all files. The error lists every mistake in them, not just the first.
 pub(super) fn read_files(paths: &[Arc<str>]) -> Result<DeclaredFiles, Vec<Mistake>> {
@@ -79,6 +80,7 @@ fn read_file(path: &Arc<str>, text: &str, files: &mut DeclaredFiles, mistakes: &
             match &**key {
                 "client" => files.clients.extend(client::read(&mut reader, table)),
                 "group" => files.groups.extend(group::read(&mut reader, table)),
+                "person" => files.people.extend(person::read(&mut reader, table)),
                 _ => files.resources.extend(resource::read(&mut reader, table)),
             }
         }
@@ -89,6 +91,7 @@ fn fields_of(table: &str) -> &'static [&'static str] {
     match table {
         "client" => &client::FIELDS,
         "group" => &group::FIELDS,
+        "person" => &person::FIELDS,
         _ => &resource::FIELDS,
     }
 }
@@ -212,6 +215,9 @@ fn advice(table: &str, field: &str) -> Option<String> {
         ("client", "client_name") => "there is no such field; write `name`".to_owned(),
         ("client", "client_id") => "there is no such field; write `id`".to_owned(),
         ("client", "resource") => "there is no such field; write `resources`".to_owned(),
+        ("person", "user" | "wallet" | "id") => {
+            "there is no such field; write `who` with the id of a user or a wallet".to_owned()
+        }
         ("group", "members" | "member") => {
             "there is no such field; write `users` with ids, and `wallets` with addresses".to_owned()
         }

@@ -7,8 +7,10 @@ use countersign_domain::admission::Release;
 use countersign_domain::client::{Client, ClientAuthentication};
 use countersign_domain::id::ClientId;
 use countersign_domain::resource::Resource;
+use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_operators::declared::export::{Exported, ExportedClient, ExportedGroup};
+use countersign_ports::NamedPerson;
 use countersign_usecases::clients::client_view::ClientView;
 use serde_json::Value;
 
@@ -35,6 +37,7 @@ pub(super) fn write(exported: &Exported, names_users: bool, out: &mut dyn Write)
         "# Written by `countersign export`. `countersign apply` makes what it declares (docs/declared.md)."
     )?;
     exported.groups.iter().try_for_each(|one| group(one, names_users, out))?;
+    exported.people.iter().try_for_each(|one| person(one, names_users, out))?;
     exported.resources.iter().try_for_each(|one| resource(one, out))?;
     exported.clients.iter().try_for_each(|one| client(one, out))
 }
@@ -49,6 +52,20 @@ fn group(group: &ExportedGroup, names_users: bool, out: &mut dyn Write) -> io::R
         list("users", group.users.iter().map(|user| text(&user.to_string())), out)?;
     }
     list("wallets", group.wallets.iter().map(wallet), out)
+}
+
+fn person(person: &NamedPerson, names_users: bool, out: &mut dyn Write) -> io::Result<()> {
+    let kind = match &person.who {
+        Subject::User(_) if !names_users => return Ok(()),
+        Subject::User(_) => None,
+        Subject::Wallet(account) => account.kind(),
+    };
+    writeln!(out, "\n[[person]]")?;
+    line("who", &text(&person.who.to_string()), out)?;
+    if let Some(kind) = kind {
+        line("kind", &text(kind.name()), out)?;
+    }
+    line("name", &text(person.name.as_str()), out)
 }
 
 /// With its kind where a key and a contract can have the same address.

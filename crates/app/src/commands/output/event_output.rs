@@ -3,8 +3,10 @@
 use std::io::{self, Write};
 
 use countersign_domain::checkpoint::SignedCheckpoint;
-use countersign_domain::event::Event;
+use countersign_domain::event::{Event, EventPerson};
+use countersign_domain::subject::Subject;
 use countersign_operators::events::verify_events::{Accepted, Broken, Progress, Verified};
+use countersign_operators::people::names::Names;
 use countersign_ports::{FoundEvent, UnsealableEvent};
 use countersign_usecases::events::event_view::EventView;
 use countersign_usecases::events::waiting_events::Unsealed;
@@ -20,7 +22,7 @@ use crate::output::terminal::{count, visible, without_nulls, written};
 const NOTHING: &str = "-";
 
 /// Shows a list of events.
-pub(crate) fn events(events: &[Event], output: Output, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn events(events: &[Event], names: &Names, output: Output, out: &mut dyn Write) -> io::Result<()> {
     match output {
         Output::Json => {
             let shown: Vec<_> = events.iter().map(EventView::of).collect();
@@ -29,22 +31,27 @@ pub(crate) fn events(events: &[Event], output: Output, out: &mut dyn Write) -> i
         Output::Table if events.is_empty() => writeln!(out, "no events"),
         Output::Table => {
             let heading = ["TIME", "KIND", "ACTOR", "ABOUT", "CLIENT", "ADDRESS", "DETAILS", "ID"];
-            let rows = events.iter().map(cells);
+            let rows = events.iter().map(|event| cells(event, names));
             table::write(&std::iter::once(heading.map(str::to_owned)).chain(rows).collect::<Vec<_>>(), out)
         }
     }
 }
 
 /// Shows an event that happened just now, as a line of its own.
-pub(crate) fn followed(event: &Event, output: Output, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn followed(event: &Event, names: &Names, output: Output, out: &mut dyn Write) -> io::Result<()> {
     match output {
         Output::Json => writeln!(out, "{}", without_nulls(serde_json::to_value(EventView::of(event))?)),
-        Output::Table => writeln!(out, "{}", cells(event).join("  ")),
+        Output::Table => writeln!(out, "{}", cells(event, names).join("  ")),
     }
 }
 
 /// Shows everything about an event.
-pub(crate) fn event(found: &FoundEvent, output: Output, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn event(
+    found: &FoundEvent,
+    names: &Names,
+    output: Output,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let view = EventView::of(&found.event);
     match output {
         Output::Json => {
@@ -63,7 +70,8 @@ pub(crate) fn event(found: &FoundEvent, output: Output, out: &mut dyn Write) -> 
                 ("id", Some(view.id)),
                 ("at", Some(view.at)),
                 ("kind", Some(view.kind.to_owned())),
-                ("actor", Some(view.actor)),
+                ("actor", Some(by_name(view.actor, names.of_actor(&found.event.actor)))),
+                ("name", name_of(&found.event, names).map(str::to_owned)),
                 ("user", view.user),
                 ("wallet", view.wallet),
                 ("client", view.client),
@@ -74,8 +82,9 @@ pub(crate) fn event(found: &FoundEvent, output: Output, out: &mut dyn Write) -> 
             ];
             let signed = view.signed;
             let shown = |value: Option<String>| visible(value.as_deref().unwrap_or(NOTHING)).into_owned();
-            let rows: Vec<_> =
-                rows.into_iter().map(|(name, value)| [name.to_owned(), shown(value)]).collect();
+            // Few have a name.
+            let rows = rows.into_iter().filter(|(name, value)| *name != "name" || value.is_some());
+            let rows: Vec<_> = rows.map(|(name, value)| [name.to_owned(), shown(value)]).collect();
             table::write(&rows, out)?;
             signed.map_or(Ok(()), |signed| signatures(&signed, out))
         }
@@ -351,9 +360,28 @@ pub(crate) fn broken(broken: &Broken, output: Output, out: &mut dyn Write) -> io
     }
 }
 
-fn cells(event: &Event) -> [String; 8] {
+/// What operators call the user that an event is about, or else the wallet.
+fn name_of<'a>(event: &Event, names: &'a Names) -> Option<&'a str> {
+    let user = match event.person {
+        Some(EventPerson::User(user)) => names.text(&Subject::User(user)),
+        Some(EventPerson::Deleted(_)) | None => None,
+    };
+    user.or_else(|| names.text(&Subject::Wallet(event.wallet.clone()?)))
+}
+
+/// A name in quotes before what it names.
+fn by_name(what: String, name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!("{name:?} {what}"),
+        None => what,
+    }
+}
+
+fn cells(event: &Event, names: &Names) -> [String; 8] {
     let view = EventView::of(event);
     let about = [view.user, view.wallet].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let about = by_name(about, name_of(event, names));
+    let actor = by_name(view.actor, names.of_actor(&event.actor));
     let details = view.details.to_string();
     let or_nothing = |text: Option<String>| match text {
         Some(text) if !text.is_empty() => visible(&text).into_owned(),
@@ -362,7 +390,7 @@ fn cells(event: &Event) -> [String; 8] {
     [
         view.at,
         view.kind.to_owned(),
-        visible(&view.actor).into_owned(),
+        visible(&actor).into_owned(),
         or_nothing(Some(about)),
         or_nothing(view.client),
         or_nothing(view.address),

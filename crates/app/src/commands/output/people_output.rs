@@ -11,6 +11,7 @@ use countersign_domain::consent::Consent;
 use countersign_domain::group::{Group, GroupName, GroupTitle, Membership, Through};
 use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::person_name::PersonName;
 use countersign_domain::scope::ScopeName;
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
@@ -19,12 +20,13 @@ use countersign_operators::people::add_members::Added;
 use countersign_operators::people::block::BlockedNow;
 use countersign_operators::people::change_access::AccessChanged;
 use countersign_operators::people::list_wallets::WalletListed;
+use countersign_operators::people::names::Names;
 use countersign_operators::people::read_access::AccessRead;
 use countersign_operators::people::read_group::GroupRead;
 use countersign_operators::people::read_person::PersonRead;
 use countersign_operators::people::remove_members::Removed;
 use countersign_ports::group_store::counted as members_counted;
-use countersign_ports::{BlockPut, BlockedWallet, CountedGroup, LinkedWallet, PersonListed};
+use countersign_ports::{BlockPut, BlockedWallet, CountedGroup, LinkedWallet, NamePut, PersonListed};
 use countersign_usecases::act_refused::{GroupUse, members_in_words};
 use serde_json::{Map, Value, json};
 
@@ -45,16 +47,25 @@ pub(crate) struct Notified {
 }
 
 /// Shows a list of users.
-pub(crate) fn people(people: &[PersonListed], output: Output, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn people(
+    people: &[PersonListed],
+    names: &Names,
+    output: Output,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     match output {
-        Output::Json => write_json(Value::Array(people.iter().map(listed).collect()), out),
+        Output::Json => {
+            write_json(Value::Array(people.iter().map(|person| listed(person, names)).collect()), out)
+        }
         Output::Table if people.is_empty() => writeln!(out, "no users"),
         Output::Table => {
-            let heading = ["USER ID", "CREATED", "LAST SIGN-IN", "BLOCKED", "WALLETS"].map(str::to_owned);
+            let heading =
+                ["USER ID", "NAME", "CREATED", "LAST SIGN-IN", "BLOCKED", "WALLETS"].map(str::to_owned);
             let rows = people.iter().map(|person| {
                 let wallets: Vec<_> = person.wallets.iter().map(|wallet| label(&wallet.account)).collect();
                 [
                     person.id.to_string(),
+                    name_cell(&Subject::User(person.id), names),
                     written(person.created_at),
                     person.last_sign_in_at.map_or_else(|| NOTHING.to_owned(), written),
                     blocked_at(person.block.as_ref()),
@@ -67,11 +78,16 @@ pub(crate) fn people(people: &[PersonListed], output: Output, out: &mut dyn Writ
 }
 
 /// Shows everything about a user.
-pub(crate) fn person(read: &PersonRead, output: Output, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn person(
+    read: &PersonRead,
+    names: &Names,
+    output: Output,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let person = &read.person;
     match output {
         Output::Json => {
-            let mut shown = listed(&person.listed);
+            let mut shown = listed(&person.listed, names);
             if let Value::Object(fields) = &mut shown {
                 let of = |values: Vec<Value>| Value::Array(values);
                 let blocked = person.blocked_wallets.iter().map(blocked_wallet_json);
@@ -89,6 +105,7 @@ pub(crate) fn person(read: &PersonRead, output: Output, out: &mut dyn Write) -> 
             let listed = &person.listed;
             let mut rows = vec![
                 ("id", vec![listed.id.to_string()]),
+                ("name", names.text(&Subject::User(listed.id)).map(str::to_owned).into_iter().collect()),
                 ("created_at", vec![written(listed.created_at)]),
                 ("last_sign_in_at", listed.last_sign_in_at.map(written).into_iter().collect()),
                 ("blocked", listed.block.as_ref().map(block_text).into_iter().collect()),
@@ -102,9 +119,38 @@ pub(crate) fn person(read: &PersonRead, output: Output, out: &mut dyn Write) -> 
     }
 }
 
+/// Says what a user or a wallet is called now.
+pub(crate) fn named_now(
+    who: &Subject,
+    name: Option<&PersonName>,
+    put: NamePut,
+    output: Output,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let is_changed = put == NamePut::Stored;
+    match output {
+        Output::Json => {
+            let mut shown = named(who);
+            shown.insert("name".to_owned(), json!(name.map(PersonName::as_str)));
+            shown.insert("changed".to_owned(), json!(is_changed));
+            write_json(Value::Object(shown), out)
+        }
+        Output::Table => {
+            let who = called(who, &Names::default());
+            let already = if is_changed { "" } else { " already" };
+            match name {
+                Some(name) => writeln!(out, "{who} is called {}{already}", in_quotes(name.as_str())),
+                None if is_changed => writeln!(out, "{who} has no name any more"),
+                None => writeln!(out, "{who} had no name"),
+            }
+        }
+    }
+}
+
 /// Says that a user or a wallet was blocked.
 pub(crate) fn blocked(
     who: &Subject,
+    names: &Names,
     blocked: &BlockedNow,
     notified: &Notified,
     output: Output,
@@ -123,7 +169,7 @@ pub(crate) fn blocked(
                 BlockPut::ReasonReplaced => "was blocked already, and the reason is replaced",
                 BlockPut::AlreadyThere | BlockPut::UserUnknown => "was blocked already",
             };
-            writeln!(out, "{} {verb}: {}", called(who), ended_text(&blocked.ended, notified))
+            writeln!(out, "{} {verb}: {}", called(who, names), ended_text(&blocked.ended, notified))
         }
     }
 }
@@ -131,6 +177,7 @@ pub(crate) fn blocked(
 /// Says that a user or a wallet is let in again.
 pub(crate) fn unblocked(
     who: &Subject,
+    names: &Names,
     still: &[Subject],
     output: Output,
     out: &mut dyn Write,
@@ -139,16 +186,19 @@ pub(crate) fn unblocked(
         Output::Json => {
             let mut shown = named(who);
             shown.insert("was_blocked".to_owned(), json!(true));
-            shown.insert("still_blocked".to_owned(), names(still));
+            shown.insert("still_blocked".to_owned(), ids(still));
             write_json(Value::Object(shown), out)
         }
-        Output::Table => writeln!(out, "{} is unblocked; what the block ended stays ended", called(who)),
+        Output::Table => {
+            writeln!(out, "{} is unblocked; what the block ended stays ended", called(who, names))
+        }
     }
 }
 
 /// Says that a user was signed out.
 pub(crate) fn signed_out(
     user: UserId,
+    names: &Names,
     offline: OfflineAccess,
     done: &Ended,
     notified: &Notified,
@@ -168,7 +218,7 @@ pub(crate) fn signed_out(
                 OfflineAccess::Ended => "",
                 OfflineAccess::Kept => "; offline access is kept",
             };
-            writeln!(out, "{} is signed out: {}{kept}", called(&who), ended_text(done, notified))
+            writeln!(out, "{} is signed out: {}{kept}", called(&who, names), ended_text(done, notified))
         }
     }
 }
@@ -191,12 +241,19 @@ pub(crate) fn deleted_user(
 }
 
 /// Shows a list of wallets.
-pub(crate) fn wallets(wallets: &[WalletListed], output: Output, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn wallets(
+    wallets: &[WalletListed],
+    names: &Names,
+    output: Output,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let who = |wallet: &WalletListed| Subject::Wallet(wallet.account.clone());
     match output {
         Output::Json => {
             let shown = wallets.iter().map(|wallet| {
                 json!({
                     "wallet": wallet.account.caip10(),
+                    "name": names.text(&who(wallet)),
                     "user": wallet.user.map(|user| user.to_string()),
                     "blocked": wallet.block.as_ref().map(block),
                 })
@@ -205,11 +262,12 @@ pub(crate) fn wallets(wallets: &[WalletListed], output: Output, out: &mut dyn Wr
         }
         Output::Table if wallets.is_empty() => writeln!(out, "no wallets"),
         Output::Table => {
-            let heading = ["WALLET", "USER ID", "BLOCKED", "REASON"].map(str::to_owned);
+            let heading = ["WALLET", "NAME", "USER ID", "BLOCKED", "REASON"].map(str::to_owned);
             let rows = wallets.iter().map(|wallet| {
                 let reason = wallet.block.as_ref().and_then(|block| block.reason.as_deref());
                 [
                     visible(&label(&wallet.account)).into_owned(),
+                    name_cell(&who(wallet), names),
                     wallet.user.map_or_else(|| NOTHING.to_owned(), |user| user.to_string()),
                     blocked_at(wallet.block.as_ref()),
                     visible(reason.unwrap_or(NOTHING)).into_owned(),
@@ -255,7 +313,7 @@ pub(crate) fn created_group(counted: &CountedGroup, output: Output, out: &mut dy
 }
 
 /// Shows a group and some of its members.
-pub(crate) fn group(read: &GroupRead, output: Output, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn group(read: &GroupRead, names: &Names, output: Output, out: &mut dyn Write) -> io::Result<()> {
     let group = &read.counted.group;
     match output {
         Output::Json => {
@@ -267,6 +325,7 @@ pub(crate) fn group(read: &GroupRead, output: Output, out: &mut dyn Write) -> io
                 };
                 json!({
                     "wallet": wallet,
+                    "name": names.text(&member.member),
                     "user": member.user.map(|user| user.to_string()),
                     "added_at": written(member.added_at),
                 })
@@ -291,7 +350,7 @@ pub(crate) fn group(read: &GroupRead, output: Output, out: &mut dyn Write) -> io
                 ("members", vec![members_in_words(&read.counted)]),
             ];
             pairs(&rows, out)?;
-            let heading = ["MEMBER", "SINCE", "USER ID"].map(str::to_owned);
+            let heading = ["MEMBER", "NAME", "SINCE", "USER ID"].map(str::to_owned);
             let rows = read.members.iter().map(|member| {
                 let (name, user) = match &member.member {
                     Subject::User(user) => (format!("user {user}"), NOTHING.to_owned()),
@@ -300,7 +359,8 @@ pub(crate) fn group(read: &GroupRead, output: Output, out: &mut dyn Write) -> io
                         (label(account), user.unwrap_or_else(|| "no one yet".to_owned()))
                     }
                 };
-                [visible(&name).into_owned(), written(member.added_at), user]
+                let called = name_cell(&member.member, names);
+                [visible(&name).into_owned(), called, written(member.added_at), user]
             });
             let rows: Vec<_> = rows.collect();
             if rows.is_empty() {
@@ -316,6 +376,7 @@ pub(crate) fn group(read: &GroupRead, output: Output, out: &mut dyn Write) -> io
 pub(crate) fn added(
     group: &GroupName,
     added: &[Added],
+    names: &Names,
     output: Output,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -332,7 +393,7 @@ pub(crate) fn added(
             let verb = if added.already { "was in" } else { "added to" };
             let whose = owner(&added.who, added.user);
             let already = if added.already { " already" } else { "" };
-            writeln!(out, "{verb} {group}{already}: {}{whose}", called(&added.who))
+            writeln!(out, "{verb} {group}{already}: {}{whose}", called(&added.who, names))
         }),
     }
 }
@@ -341,6 +402,7 @@ pub(crate) fn added(
 pub(crate) fn removed(
     group: &GroupName,
     removed: &[Removed],
+    names: &Names,
     output: Output,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -349,14 +411,14 @@ pub(crate) fn removed(
             let shown = removed.iter().map(|removed| {
                 let mut shown = member_fields(&removed.who, removed.user);
                 shown.insert("removed".to_owned(), json!(removed.was_member));
-                shown.insert("still_member_as".to_owned(), names(&removed.still));
+                shown.insert("still_member_as".to_owned(), ids(&removed.still));
                 Value::Object(shown)
             });
             write_json(Value::Array(shown.collect()), out)
         }
         Output::Table => removed.iter().filter(|removed| removed.was_member).try_for_each(|removed| {
             let whose = owner(&removed.who, removed.user);
-            writeln!(out, "removed from {group}: {}{whose}", called(&removed.who))
+            writeln!(out, "removed from {group}: {}{whose}", called(&removed.who, names))
         }),
     }
 }
@@ -446,11 +508,21 @@ pub(crate) fn changed_access(
 }
 
 /// A user or a wallet as people read it in a sentence.
-pub(crate) fn called(who: &Subject) -> String {
+pub(crate) fn called(who: &Subject, names: &Names) -> String {
+    let name = names.text(who).map(|name| format!(", called {},", in_quotes(name))).unwrap_or_default();
     match who {
-        Subject::User(user) => format!("user {user}"),
-        Subject::Wallet(account) => format!("wallet {}", label(account)),
+        Subject::User(user) => format!("user {user}{name}"),
+        Subject::Wallet(account) => format!("wallet {}{name}", label(account)),
     }
+}
+
+/// What operators call someone, so that nothing in it looks like the words around it.
+fn in_quotes(name: &str) -> String {
+    visible(&format!("{name:?}")).into_owned()
+}
+
+fn name_cell(who: &Subject, names: &Names) -> String {
+    visible(names.text(who).unwrap_or(NOTHING)).into_owned()
 }
 
 /// A wallet by CAIP-10, and whether it is a contract.
@@ -466,10 +538,11 @@ pub(crate) fn client_name(client: &Client) -> String {
     visible(&format!("{} ({})", client.shown_name(), client.wire_id())).into_owned()
 }
 
-fn listed(person: &PersonListed) -> Value {
+fn listed(person: &PersonListed, names: &Names) -> Value {
     let wallets: Vec<_> = person.wallets.iter().map(|wallet| wallet.account.caip10()).collect();
     json!({
         "id": person.id.to_string(),
+        "name": names.text(&Subject::User(person.id)),
         "created_at": written(person.created_at),
         "last_sign_in_at": person.last_sign_in_at.map(written),
         "wallets": wallets,
@@ -637,7 +710,7 @@ fn named(who: &Subject) -> Map<String, Value> {
     Map::from_iter([("who".to_owned(), json!(who.to_string()))])
 }
 
-fn names(who: &[Subject]) -> Value {
+fn ids(who: &[Subject]) -> Value {
     Value::Array(who.iter().map(|who| json!(who.to_string())).collect())
 }
 

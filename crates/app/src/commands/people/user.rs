@@ -11,7 +11,7 @@ use countersign_operators::people::read_person::{PersonRead, read_person};
 use countersign_ports::PeopleFilter;
 
 use super::who::no_user;
-use super::{note_more, show_effect, who};
+use super::{names_of, note_more, show_effect, who};
 use crate::cli::{Output, UserCommand};
 use crate::commands::make::{effect_of, make, no_group};
 use crate::commands::output::people_output;
@@ -40,7 +40,13 @@ async fn carry_out(command: UserCommand, opened: &Opened<'_>, out: &mut dyn Writ
         }
         UserCommand::Show { who, output } => {
             let user = who::user(management, &who).await?;
-            Ok(people_output::person(&read(opened, user).await?, output.output, out)?)
+            let names = names_of(opened, [&Subject::User(user)]).await?;
+            Ok(people_output::person(&read(opened, user).await?, &names, output.output, out)?)
+        }
+        UserCommand::Name { who, name, output } => {
+            let user = who::user(management, &who).await?;
+            let act = Act::Name { who: Subject::User(user.into()), name: name.name };
+            show_effect(opened, make(opened, act).await?, output.output, out).await
         }
         UserCommand::Block { who, reason, output } => {
             let user = who::user(management, &who).await?;
@@ -89,7 +95,9 @@ async fn list(
         }
         Err(ListPeopleError::Store(error)) => return Err(store(&error)),
     };
-    people_output::people(&page.people, output, out)?;
+    let who: Vec<Subject> = page.people.iter().map(|person| Subject::User(person.id)).collect();
+    let names = names_of(opened, &who).await?;
+    people_output::people(&page.people, &names, output, out)?;
     match page.people.last() {
         Some(last) if page.more => note_more(&last.id.to_string()),
         Some(_) | None => Ok(()),

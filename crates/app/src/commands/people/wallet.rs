@@ -6,7 +6,7 @@ use countersign_domain::act::Act;
 use countersign_domain::subject::Subject;
 use countersign_operators::people::list_wallets::{ListWalletsError, list_blocked_wallets, list_wallets};
 
-use super::{note_more, show_effect, who};
+use super::{names_of, note_more, show_effect, who};
 use crate::cli::{Output, Paging, WalletChoice, WalletCommand};
 use crate::commands::make::make;
 use crate::commands::output::people_output;
@@ -30,18 +30,23 @@ async fn carry_out(command: WalletCommand, opened: &Opened<'_>, out: &mut dyn Wr
     match command {
         WalletCommand::Block { who, reason, output } => {
             let account = who::wallet(management, &who).await?;
-            let act = Act::Block { who: Subject::Wallet(account), reason: reason.reason };
+            let act = Act::Block { who: Subject::Wallet(account.into()), reason: reason.reason };
             show_effect(opened, make(opened, act).await?, output.output, out).await
         }
         WalletCommand::Unblock { who, output } => {
             let account = who::wallet(management, &who).await?;
             show_effect(
                 opened,
-                make(opened, Act::Unblock { who: Subject::Wallet(account) }).await?,
+                make(opened, Act::Unblock { who: Subject::Wallet(account.into()) }).await?,
                 output.output,
                 out,
             )
             .await
+        }
+        WalletCommand::Name { who, name, output } => {
+            let account = who::wallet(management, &who).await?;
+            let act = Act::Name { who: Subject::Wallet(account.into()), name: name.name };
+            show_effect(opened, make(opened, act).await?, output.output, out).await
         }
         WalletCommand::List { blocked, paging, output } => {
             list(opened, blocked, paging, output.output, out).await
@@ -69,7 +74,9 @@ async fn list(
             ListWalletsError::Store(error) => store(&error),
         })?
     };
-    people_output::wallets(&page.wallets, output, out)?;
+    let who: Vec<_> = page.wallets.iter().map(|wallet| Subject::Wallet(wallet.account.clone())).collect();
+    let names = names_of(opened, &who).await?;
+    people_output::wallets(&page.wallets, &names, output, out)?;
     match page.wallets.last() {
         Some(last) if page.more => note_more(&last.account.caip10()),
         Some(_) | None => Ok(()),

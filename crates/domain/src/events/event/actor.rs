@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::wallet::WalletAccount;
+
 /// Who did it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
@@ -47,6 +49,20 @@ impl Actor {
         };
         named.ok_or_else(|| ActorRejected { given: text.to_owned() })
     }
+
+    /// The accounts that the wallet of an operator can be: CAIP-10 does not say whether it is a key's or a contract's.
+    pub fn accounts(&self) -> Vec<WalletAccount> {
+        let Self::Wallet(name) = self else { return Vec::new() };
+        let Some((position, _)) = name.match_indices(':').nth(1) else { return Vec::new() };
+        let (chain, address) = name.split_at(position);
+        let namespace = chain.split(':').next().unwrap_or_default();
+        let account = |family: &str| WalletAccount {
+            family: family.to_owned(),
+            chain: chain.to_owned(),
+            address: address.trim_start_matches(':').to_owned(),
+        };
+        vec![account(namespace), account(chain)]
+    }
 }
 
 impl fmt::Display for Actor {
@@ -81,6 +97,13 @@ mod tests {
         for actor in actors {
             assert_eq!(Actor::parse(&actor.to_string()), Ok(actor));
         }
+        let accounts = Actor::Wallet("eip155:8453:0xab".to_owned()).accounts();
+        let families: Vec<_> = accounts.iter().map(|account| account.family.as_str()).collect();
+        assert_eq!(families, ["eip155", "eip155:8453"]);
+        assert!(accounts.iter().all(|account| account.caip10() == "eip155:8453:0xab"));
+        assert!(
+            Actor::Wallet("eip155".to_owned()).accounts().is_empty() && Actor::Server.accounts().is_empty()
+        );
         for nobody in ["", "Person", "robot:x", "person "] {
             assert_eq!(Actor::parse(nobody), Err(ActorRejected { given: nobody.to_owned() }));
         }

@@ -57,6 +57,10 @@ kinds! {
     WalletBlocked = "wallet_blocked",
     /// A wallet was let in again.
     WalletUnblocked = "wallet_unblocked",
+    /// An operator gave a user a name, or took it away.
+    UserNamed = "user_named",
+    /// An operator gave a wallet a name, or took it away.
+    WalletNamed = "wallet_named",
     /// An operator signed a user out everywhere.
     UserSignedOut = "user_signed_out",
     /// A group was created.

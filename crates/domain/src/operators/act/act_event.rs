@@ -120,7 +120,7 @@ impl ActEvent {
     fn of_member(&mut self, member: &NamedSubject) {
         match member {
             Subject::User(user) => self.user = Some(user.id),
-            Subject::Wallet(wallet) => self.wallet = Some(wallet.clone()),
+            Subject::Wallet(wallet) => self.wallet = Some(wallet.account.clone()),
         }
     }
 }

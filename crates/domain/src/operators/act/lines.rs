@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::fields::{ActWriter, Reader, read_user, read_uuid, read_wallet, written_wallet};
-use super::{ActUnreadable, NamedClient, NamedSubject, NamedUser, OfflineAccess, ResourceWords, UsedBy};
+use super::{
+    ActUnreadable, NamedClient, NamedSubject, NamedUser, NamedWallet, OfflineAccess, ResourceWords, UsedBy,
+};
 use crate::admin_key::{AdminKeyName, AdminScopes};
 use crate::admission::{AccessRule, ClientAccess, Release};
 use crate::client_change::FieldChange;
@@ -12,6 +14,7 @@ use crate::client_secrets::KeepOld;
 use crate::group::{GroupName, GroupTitle};
 use crate::id::{ClientId, GrantId};
 use crate::number::whole;
+use crate::person_name::PersonName;
 use crate::registration::RequestedMetadata;
 use crate::resource::{OpenTo, ResourceName, ResourceScope, ScopeTitle};
 use crate::scope::ScopeName;
@@ -30,6 +33,8 @@ pub(super) const IN_A_DAY: &str = "in-a-day";
 pub(super) const NEEDED_BY: &str = "needed-by";
 /// The name of the line that says what becomes of offline access.
 pub(super) const OFFLINE: &str = "offline_access";
+/// The name of the line that says what operators call someone.
+const CALLED: &str = "called";
 
 /// What operators say of acts, and what is looked up, each as lines of its own.
 impl ActWriter {
@@ -38,7 +43,9 @@ impl ActWriter {
     pub fn subject(self, who: &NamedSubject) -> Self {
         match who {
             Subject::User(user) => self.user(user),
-            Subject::Wallet(wallet) => self.with("who", written_wallet(wallet)),
+            Subject::Wallet(wallet) => {
+                self.with("who", written_wallet(&wallet.account)).called(wallet.name.as_ref())
+            }
         }
     }
 
@@ -51,7 +58,19 @@ impl ActWriter {
     /// A user.
     #[must_use]
     pub fn user(self, user: &NamedUser) -> Self {
-        self.with("user", user.id).with_some("known-by", user.wallet.as_ref().map(written_wallet))
+        let known_by = user.wallet.as_ref().map(written_wallet);
+        self.with("user", user.id).with_some("known-by", known_by).called(user.name.as_ref())
+    }
+
+    /// What operators call someone already.
+    fn called(self, name: Option<&PersonName>) -> Self {
+        self.with_some(CALLED, name)
+    }
+
+    /// What operators call someone from now on.
+    #[must_use]
+    pub fn person_name(self, name: Option<&PersonName>) -> Self {
+        self.with_some("name", name)
     }
 
     /// Why.
@@ -230,7 +249,10 @@ impl ActWriter {
 
 pub(super) fn read_whom(fields: &mut Reader<'_>) -> Result<NamedSubject, ActUnreadable> {
     Ok(match fields.maybe("who") {
-        Some(wallet) => Subject::Wallet(read_wallet(&wallet).ok_or(ActUnreadable)?),
+        Some(wallet) => {
+            let account = read_wallet(&wallet).ok_or(ActUnreadable)?;
+            Subject::Wallet(NamedWallet { account, name: read_name(fields, CALLED)? })
+        }
         None => Subject::User(read_named_user(fields)?),
     })
 }
@@ -281,7 +303,13 @@ pub(super) fn read_named_user(fields: &mut Reader<'_>) -> Result<NamedUser, ActU
     Ok(NamedUser {
         id: fields.parse("user", read_user)?,
         wallet: fields.maybe_parse("known-by", read_wallet)?,
+        name: read_name(fields, CALLED)?,
     })
+}
+
+/// A name that operators gave someone, if there is one.
+pub(super) fn read_name(fields: &mut Reader<'_>, line: &str) -> Result<Option<PersonName>, ActUnreadable> {
+    fields.maybe_parse(line, |text| PersonName::parse(text).ok())
 }
 
 pub(super) fn read_client(fields: &mut Reader<'_>) -> Result<NamedClient, ActUnreadable> {

@@ -53,6 +53,8 @@ pub enum ActField {
     User,
     /// A wallet.
     Wallet,
+    /// What operators call a user or a wallet.
+    PersonName,
     /// Why, for operators.
     Reason,
     /// Is offline access kept?
@@ -235,6 +237,22 @@ acts! {
         fields: [User, KeepOffline],
         events: [UserSignedOut], records: offline_access, second: Never, takes: Something,
         log: "user signed out",
+    }
+    /// Gives a user a name, or takes it away.
+    NameUser = "user-name" {
+        verb: Some("user name"),
+        operation: (PUT "/users/{who}/name", "nameUser", Users),
+        fields: [User, PersonName],
+        events: [UserNamed], second: Never, takes: Nothing,
+        log: "user named",
+    }
+    /// Gives a wallet a name, or takes it away.
+    NameWallet = "wallet-name" {
+        verb: Some("wallet name"),
+        operation: (PUT "/wallets/{who}/name", "nameWallet", Users),
+        fields: [Wallet, PersonName],
+        events: [WalletNamed], second: Never, takes: Nothing,
+        log: "wallet named",
     }
     /// Deletes a user.
     DeleteUser = "user-delete" {

@@ -56,7 +56,11 @@ fn group(name: &str) -> GroupName {
 }
 
 fn user() -> NamedUser {
-    NamedUser { id: UserId::from_uuid(Uuid::from_u128(1)), wallet: Some(wallet("eip155")) }
+    NamedUser { id: UserId::from_uuid(Uuid::from_u128(1)), wallet: Some(wallet("eip155")), name: None }
+}
+
+fn ledger() -> NamedWallet {
+    NamedWallet { account: wallet("eip155"), name: PersonName::parse("Ann's \"Ledger\"").ok() }
 }
 
 fn client() -> NamedClient {
@@ -89,16 +93,18 @@ fn one_of_each() -> Vec<Act> {
     let title = |text| GroupTitle::parse(text).ok();
     vec![
         Act::Block { who: Subject::User(user()), reason: Some("don't \"spam\" é".to_owned()) },
-        Act::Block { who: Subject::Wallet(wallet("eip155")), reason: None },
+        Act::Block { who: Subject::Wallet(wallet("eip155").into()), reason: None },
         Act::Unblock { who: Subject::User(user()) },
-        Act::Unblock { who: Subject::Wallet(wallet("eip155:1")) },
+        Act::Unblock { who: Subject::Wallet(wallet("eip155:1").into()) },
         Act::SignOut { user: user(), offline: None },
+        Act::Name { who: Subject::User(user()), name: PersonName::parse("Ann").ok() },
+        Act::Name { who: Subject::Wallet(ledger()), name: None },
         Act::DeleteUser { user: UserId::from_uuid(Uuid::from_u128(1)).into() },
         Act::CreateGroup { group: group("staff"), title: title("The staff"), members: Vec::new() },
         Act::RetitleGroup { group: group("staff"), title: None },
         Act::DeleteGroup { group: group("staff"), used_by: UsedBy::default(), needed_by: Vec::new() },
         Act::AddMembers { group: group("staff"), members: vec![Subject::User(user())] },
-        Act::RemoveMembers { group: group("staff"), members: vec![Subject::Wallet(wallet("eip155"))] },
+        Act::RemoveMembers { group: group("staff"), members: vec![Subject::Wallet(wallet("eip155").into())] },
         Act::RegisterClient {
             id: Some(client().id),
             metadata: metadata(),
@@ -148,6 +154,8 @@ fn the_words_of_each_change_are_these_for_ever() {
         format!("Let {known} in again."),
         format!("Let contract {wallet} in again."),
         format!("Sign {known} out everywhere."),
+        format!("Give {known} the name 'Ann'."),
+        format!("Take the name away from {wallet} called 'Ann(U+0027)s (U+0022)Ledger(U+0022)'."),
         format!("Delete user {user} with everything that is theirs."),
         "Create the group staff with the title 'The staff'.".to_owned(),
         "Take its title away from the group staff.".to_owned(),
@@ -331,7 +339,7 @@ fn two_must_sign_what_decides_who_operators_are_and_what_cannot_be_undone() {
 
 #[test]
 fn a_text_names_each_of_its_members_and_says_who_can_sign_in() {
-    let members = vec![Subject::User(user()), Subject::Wallet(wallet("eip155"))];
+    let members = vec![Subject::User(user()), Subject::Wallet(wallet("eip155").into())];
     let named = "the user with the wallet eip155:1:0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045, the wallet eip155:1:0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
     let said = |act: Act| act.statement();
     let (group, title) = (group("staff"), None);
@@ -434,13 +442,22 @@ fn any_wallet() -> BoxedStrategy<WalletAccount> {
 }
 
 fn any_whom() -> BoxedStrategy<NamedSubject> {
-    prop_oneof![any_user().prop_map(Subject::User), any_wallet().prop_map(Subject::Wallet)].boxed()
+    prop_oneof![any_user().prop_map(Subject::User), any_named_wallet().prop_map(Subject::Wallet)].boxed()
 }
 
 fn any_user() -> BoxedStrategy<NamedUser> {
-    (any::<u128>(), prop::option::of(any_wallet()))
-        .prop_map(|(id, wallet)| NamedUser { id: UserId::from_uuid(Uuid::from_u128(id)), wallet })
+    (any::<u128>(), prop::option::of(any_wallet()), any_name())
+        .prop_map(|(id, wallet, name)| NamedUser { id: UserId::from_uuid(Uuid::from_u128(id)), wallet, name })
         .boxed()
+}
+
+fn any_named_wallet() -> BoxedStrategy<NamedWallet> {
+    (any_wallet(), any_name()).prop_map(|(account, name)| NamedWallet { account, name }).boxed()
+}
+
+/// A name of a person, as far as what someone typed can be one.
+fn any_name() -> BoxedStrategy<Option<PersonName>> {
+    prop_oneof![Just(None), hostile().prop_map(|text| PersonName::parse(&text).ok())].boxed()
 }
 
 fn any_client() -> BoxedStrategy<NamedClient> {
@@ -589,6 +606,7 @@ fn any_change() -> BoxedStrategy<Act> {
             prop_oneof![Just(None), Just(Some(OfflineAccess::Ended)), Just(Some(OfflineAccess::Kept))]
         )
             .prop_map(|(user, offline)| Act::SignOut { user, offline }),
+        (any_whom(), any_name()).prop_map(|(who, name)| Act::Name { who, name }),
         any_user().prop_map(|user| Act::DeleteUser { user }),
         (any_group(), any_title(), any_members(0)).prop_map(|(group, title, members)| Act::CreateGroup {
             group,

@@ -4,8 +4,8 @@
 use super::fields::{ActWriter, Reader, plain, quoted, read_uuid};
 use super::lines::{
     IN_A_DAY, NEEDED_BY, NOW, OFFLINE, all, chosen, read_access, read_client, read_fields, read_group,
-    read_members, read_metadata, read_named_user, read_release, read_resource, read_some_members, read_title,
-    read_use, read_whom, rule_of,
+    read_members, read_metadata, read_name, read_named_user, read_release, read_resource, read_some_members,
+    read_title, read_use, read_whom, rule_of,
 };
 use super::words::{
     Side, admitted, application, briefly, called, listed, named, of_field, of_metadata, released,
@@ -28,6 +28,7 @@ impl Act {
             Self::Block { who, reason } => writer.subject(who).reason(reason.as_deref()),
             Self::Unblock { who } => writer.subject(who),
             Self::SignOut { user, offline } => writer.user(user).offline(*offline),
+            Self::Name { who, name } => writer.subject(who).person_name(name.as_ref()),
             Self::DeleteUser { user } => writer.user(user),
             Self::CreateGroup { group, title, members } => {
                 writer.group(group).title(title.as_ref()).members(members)
@@ -94,6 +95,10 @@ impl Act {
                 };
                 format!("Sign {} out everywhere.{offline}", named(user))
             }
+            Self::Name { who, name: Some(name) } => {
+                format!("Give {} the name {}.", called(who), quoted(name.as_str()))
+            }
+            Self::Name { who, name: None } => format!("Take the name away from {}.", called(who)),
             Self::DeleteUser { user } => format!("Delete {} with everything that is theirs.", named(user)),
             Self::CreateGroup { group, title, members } => {
                 let title = title.as_ref().map(|title| format!(" with the title {}", quoted(title.as_str())));
@@ -217,6 +222,9 @@ fn read(mut reader: Reader<'_>) -> Result<Act, ActUnreadable> {
             user: read_named_user(fields)?,
             offline: fields.maybe_parse(OFFLINE, OfflineAccess::parse)?,
         },
+        ActName::NameUser | ActName::NameWallet => {
+            Act::Name { who: read_whom(fields)?, name: read_name(fields, "name")? }
+        }
         ActName::DeleteUser => Act::DeleteUser { user: read_named_user(fields)? },
         ActName::CreateGroup => Act::CreateGroup {
             group: read_group(fields)?,

@@ -7,6 +7,7 @@ use super::{NamedClient, NamedSubject, NamedUser, ResourceWords, UsedBy};
 use crate::admission::{AccessRule, Release};
 use crate::challenge::in_words;
 use crate::client_change::FieldChange;
+use crate::person_name::PersonName;
 use crate::registration::RequestedMetadata;
 use crate::resource::OpenTo;
 use crate::subject::Subject;
@@ -14,15 +15,23 @@ use crate::subject::Subject;
 pub(super) fn called(who: &NamedSubject) -> String {
     match who {
         Subject::User(user) => named(user),
-        Subject::Wallet(wallet) => plain(&in_words(wallet)),
+        Subject::Wallet(wallet) => {
+            format!("{}{}", plain(&in_words(&wallet.account)), by_name(wallet.name.as_ref()))
+        }
     }
 }
 
 pub(super) fn named(user: &NamedUser) -> String {
+    let name = by_name(user.name.as_ref());
     match &user.wallet {
-        Some(wallet) => format!("user {}, who has the {},", user.id, plain(&in_words(wallet))),
-        None => format!("user {}", user.id),
+        Some(wallet) => format!("user {}{name}, who has the {},", user.id, plain(&in_words(wallet))),
+        None => format!("user {}{name}", user.id),
     }
+}
+
+/// What operators call someone. It is in quotes, so it is never taken for the server's own words.
+fn by_name(name: Option<&PersonName>) -> String {
+    name.map(|name| format!(" called {}", quoted(name.as_str()))).unwrap_or_default()
 }
 
 pub(super) fn listed(members: &[NamedSubject]) -> String {
@@ -32,11 +41,11 @@ pub(super) fn listed(members: &[NamedSubject]) -> String {
 /// A user or a wallet among others. The id of a user is in the lines.
 pub(super) fn briefly(who: &NamedSubject) -> String {
     match who {
-        Subject::User(NamedUser { wallet: Some(wallet), .. }) => {
-            format!("the user with the {}", plain(&in_words(wallet)))
+        Subject::User(NamedUser { wallet: Some(wallet), name, .. }) => {
+            format!("the user{} with the {}", by_name(name.as_ref()), plain(&in_words(wallet)))
         }
         Subject::User(user) => named(user),
-        Subject::Wallet(wallet) => format!("the {}", plain(&in_words(wallet))),
+        Subject::Wallet(_) => format!("the {}", called(who)),
     }
 }
 

@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
-use tera::{Kwargs, State, Tera, TeraResult};
+use tera::value::Key;
+use tera::{Kwargs, Map as TeraMap, State, Tera, TeraResult};
 
 use super::{Embedded, Folder, TemplateError};
 use crate::page::language::Language;
@@ -119,6 +120,7 @@ pub(super) fn places(text: &str) -> BTreeSet<String> {
 
 pub(super) fn register_filters(tera: &mut Tera) {
     tera.register_filter("fill", fill_html);
+    tera.register_filter("fill_linked", fill_linked);
     tera.register_filter("fill_plain", fill_plain);
     tera.register_filter("json_attribute", json_attribute);
     tera.register_filter("prose", prose);
@@ -131,6 +133,32 @@ fn fill_html(text: &str, values: Kwargs, state: &State) -> TeraResult<tera::Valu
         let value = values.get::<String>(name).ok().flatten()?;
         Some(format!("<bdi>{}</bdi>", state.escape(&value).ok()?))
     };
+    Ok(tera::Value::safe_string(&fill(&state.escape(text)?, value)))
+}
+
+/// `{{ text | fill_linked(parts=parts, words=words, base=base) }}`: the same where values have links. Each part has a `text`,
+/// or a `word` among the words, and perhaps a `path` of the desk.
+fn fill_linked(text: &str, values: Kwargs, state: &State) -> TeraResult<tera::Value> {
+    let (parts, words) = (values.must_get::<&TeraMap>("parts")?, values.must_get::<&TeraMap>("words")?);
+    let base = values.must_get::<&str>("base")?;
+    let of = |map: &TeraMap, name: &str| map.get(&Key::Str(name)).cloned();
+    let shown = |part: &tera::Value| {
+        let word = || of(words, part.get_from_path("word")?.as_str()?);
+        let text =
+            part.get_from_path("text").filter(|text| text.as_str().is_some()).cloned().or_else(word)?;
+        let text = format!("<bdi>{}</bdi>", state.escape(text.as_str()?).ok()?);
+        Some(match part.get_from_path("path").and_then(|path| path.as_str()) {
+            Some(path) => {
+                format!(
+                    "<a href=\"{}/admin{}\">{text}</a>",
+                    state.escape(base).ok()?,
+                    state.escape(path).ok()?
+                )
+            }
+            None => text,
+        })
+    };
+    let value = |name: &str| Some(of(parts, name).as_ref().and_then(shown).unwrap_or_else(|| "…".to_owned()));
     Ok(tera::Value::safe_string(&fill(&state.escape(text)?, value)))
 }
 

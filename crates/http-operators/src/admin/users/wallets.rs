@@ -9,10 +9,14 @@ use countersign_domain::wallet::WalletAccount;
 use countersign_operators::people::list_wallets::{
     ListWalletsError, WalletListed, list_blocked_wallets, list_wallets,
 };
+use countersign_operators::people::names::Names;
 use paperclip::actix::Apiv2Schema;
 use serde::Serialize;
 
-use super::{BLOCK_REQUEST, BLOCKED_NOW, BlockBody, BlockRequest, UNBLOCKED, block, keep_out, let_in};
+use super::{
+    BLOCK_REQUEST, BLOCKED_NOW, BlockBody, BlockRequest, NAME_REQUEST, NAMED_NOW, NameRequest, UNBLOCKED,
+    block, call, keep_out, let_in,
+};
 use crate::admin::AdminState;
 use crate::admin::admit::Caller;
 use crate::admin::operations::{Cursor, Operation, Parameter, act, operation};
@@ -46,6 +50,15 @@ pub(in crate::admin) static OPERATIONS: &[Operation] = &[
     .asks(&[Parameter::Kind])
     .answers(200, UNBLOCKED)
     .conflicts(),
+    act(
+        ActName::NameWallet,
+        ("Name a wallet", "Whether anybody has signed in with it or not. For operators only."),
+        || web::put().to(name_wallet),
+    )
+    .asks(&[Parameter::Kind])
+    .takes(NAME_REQUEST)
+    .answers(200, NAMED_NOW)
+    .conflicts(),
 ];
 
 const WALLET_LIST: Schema = Schema::answer("WalletList", || {
@@ -58,6 +71,9 @@ const WALLET_LIST: Schema = Schema::answer("WalletList", || {
 struct WalletBody {
     /// The wallet, as CAIP-10.
     wallet: String,
+    /// What operators call the wallet, if it has a name. Without a name of its own, it is that of its user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     /// The user it belongs to, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<String>,
@@ -93,7 +109,9 @@ async fn wallets(state: Data<AdminState>, request: HttpRequest) -> Result<HttpRe
         let WalletAccount { family, chain, address } = &last.account;
         cursor(&[family, chain, address])
     });
-    let items = page.wallets.into_iter().map(WalletBody::of).collect();
+    let who = page.wallets.iter().map(|wallet| Subject::Wallet(wallet.account.clone()));
+    let names = Names::of(state.management().storage, who).await?;
+    let items = page.wallets.into_iter().map(|wallet| WalletBody::of(wallet, &names)).collect();
     Ok(HttpResponse::Ok().json(WalletList { items, next }))
 }
 
@@ -122,10 +140,24 @@ async fn unblock_wallet(
     let_in(&state, &caller, Subject::Wallet(account)).await
 }
 
+async fn name_wallet(
+    state: Data<AdminState>,
+    caller: Caller,
+    request: HttpRequest,
+    who: Path<String>,
+    body: Json<NameRequest>,
+) -> Result<HttpResponse, Problem> {
+    let query = Query::of(&request, &["kind"])?;
+    IfMatch::of(&request)?.refuse_tags()?;
+    let account = who::wallet(state.management_for(&caller), &who, &query).await?;
+    call(&state, &caller, Subject::Wallet(account), body).await
+}
+
 impl WalletBody {
-    fn of(listed: WalletListed) -> Self {
+    fn of(listed: WalletListed, names: &Names) -> Self {
         Self {
             wallet: listed.account.caip10(),
+            name: names.text(&Subject::Wallet(listed.account)).map(str::to_owned),
             user: listed.user.map(|user| user.to_string()),
             blocked: listed.block.map(BlockBody::of),
         }

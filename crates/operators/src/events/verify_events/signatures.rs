@@ -251,7 +251,7 @@ fn judge_one_of(change: &Act, event: &Event) -> Result<(), &'static str> {
     };
     let is_member = |member: &NamedSubject| match member {
         Subject::User(named) => user == Some(named.id) && event.wallet.is_none(),
-        Subject::Wallet(wallet) => user.is_none() && event.wallet.as_ref() == Some(wallet),
+        Subject::Wallet(wallet) => user.is_none() && event.wallet.as_ref() == Some(&wallet.account),
     };
     let is_about_one = EventKind::OF_MEMBERS.contains(&event.kind);
     if is_about_one && !change.members().iter().any(is_member) {

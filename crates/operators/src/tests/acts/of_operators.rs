@@ -8,6 +8,7 @@ use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::event::{EventKind, EventPerson};
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::id::{ClientId, UserId};
+use countersign_domain::person_name::PersonName;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{OpenTo, Resource};
 use countersign_domain::subject::Subject;
@@ -29,6 +30,7 @@ use crate::people::change_access::change_access;
 use crate::people::delete_user::delete_user;
 use crate::people::groups::create_group;
 use crate::people::groups::delete_group;
+use crate::people::names::name_subject;
 use crate::people::remove_members::remove_members;
 use crate::people::sign_out_user::sign_out_user;
 use crate::people::unblock::unblock;
@@ -236,6 +238,28 @@ pub(super) async fn blocking_a_wallet(scene: &mut Scene) {
     assert!(unblock(scene.management(), wallet()).await.unwrap().was_blocked);
     assert!(!unblock(scene.management(), wallet()).await.unwrap().was_blocked);
     scene.told(&[Told::of(EventKind::WalletUnblocked, &scene.operator, json!({})).wallet("toy-ann")]).await;
+}
+
+pub(super) async fn naming_a_user_and_a_wallet(scene: &mut Scene) {
+    let user = ann(scene).await;
+    scene.begin().await;
+    let name = || PersonName::parse("Ann").ok();
+    name_subject(scene.management(), Subject::User(somebody()), name()).await.unwrap_err();
+    for (who, kind) in [
+        (Subject::User(user), EventKind::UserNamed),
+        (Subject::Wallet(toy("toy-ann")), EventKind::WalletNamed),
+    ] {
+        let told = || {
+            let told = Told::of(kind, &scene.operator, json!({}));
+            if let Subject::User(user) = who { told.user(user) } else { told.wallet("toy-ann") }
+        };
+        let (first, last) = (told(), told());
+        for (name, told) in [(name(), Some(first)), (name(), None), (None, Some(last)), (None, None)] {
+            name_subject(scene.management(), who.clone(), name).await.unwrap();
+            // Neither name is in the event.
+            scene.told(told.as_slice()).await;
+        }
+    }
 }
 
 pub(super) async fn signing_a_user_out(scene: &mut Scene) {

@@ -11,6 +11,7 @@ use countersign_domain::desk::operators::Quorum;
 use countersign_domain::desk::pending::{Fact, FactName};
 use countersign_domain::event::{Actor, EventKind, EventPerson};
 use countersign_domain::group::GroupTitle;
+use countersign_domain::person_name::PersonName;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{OpenTo, ResourceScope, ScopeTitle};
 use countersign_domain::scope::ScopeName;
@@ -25,6 +26,7 @@ use crate::desk::begin_change::{BeginChangeError, begin_change};
 use crate::desk::complete_change::Completed;
 use crate::operate::Effect;
 use crate::people::groups::create_group;
+use crate::people::names::name_subject;
 use crate::tests::world::{REDIRECT_URI, toy};
 
 const API: &str = "https://photos-api.example";
@@ -78,9 +80,19 @@ async fn possible(office: &Office, name: ActName) -> Act {
         }
         ActName::UnblockWallet => {
             world.block(Subject::Wallet(toy("toy-mallory"))).await;
-            Act::Unblock { who: Subject::Wallet(toy("toy-mallory")) }
+            Act::Unblock { who: Subject::Wallet(toy("toy-mallory").into()) }
         }
         ActName::SignOut => Act::SignOut { user: eve().await.into(), offline: Some(OfflineAccess::Ended) },
+        ActName::NameUser => Act::Name {
+            who: Subject::User(eve().await.into()),
+            name: PersonName::parse("Eve \"E\" O'Neill").ok(),
+        },
+        ActName::NameWallet => {
+            let wallet = Subject::Wallet(toy("toy-mallory"));
+            let name = PersonName::parse("Mallory").ok();
+            name_subject(world.context.management(), wallet.clone(), name).await.unwrap();
+            Act::Name { who: wallet.into(), name: None }
+        }
         ActName::DeleteUser => Act::DeleteUser { user: eve().await.into() },
         ActName::CreateGroup => Act::CreateGroup {
             group: group("staff"),
@@ -97,7 +109,7 @@ async fn possible(office: &Office, name: ActName) -> Act {
         }
         ActName::AddMembers => {
             make_group(office, "staff").await;
-            Act::AddMembers { group: group("staff"), members: vec![Subject::Wallet(toy("toy-eve"))] }
+            Act::AddMembers { group: group("staff"), members: vec![Subject::Wallet(toy("toy-eve").into())] }
         }
         ActName::RemoveMembers => {
             let user = eve().await;
@@ -310,19 +322,23 @@ async fn what_cannot_be_is_refused_before_anybody_signs() {
             matches!(why, ActRefused::UserUnknown(_))
         }),
         (Act::DeleteUser { user: nobody.into() }, |why| matches!(why, ActRefused::UserUnknown(_))),
-        (Act::Block { who: Subject::Wallet(toy("toy-x")), reason: Some("a\u{202e}b".to_owned()) }, |why| {
-            matches!(why, ActRefused::Reason(_))
+        (
+            Act::Block { who: Subject::Wallet(toy("toy-x").into()), reason: Some("a\u{202e}b".to_owned()) },
+            |why| matches!(why, ActRefused::Reason(_)),
+        ),
+        (Act::Unblock { who: Subject::Wallet(toy("toy-x").into()) }, |why| {
+            matches!(why, ActRefused::NoChange)
         }),
-        (Act::Unblock { who: Subject::Wallet(toy("toy-x")) }, |why| matches!(why, ActRefused::NoChange)),
         (group_of("nope"), |why| matches!(why, ActRefused::GroupUnknown(_))),
         (Act::CreateGroup { group: group("staff"), title: None, members: Vec::new() }, |why| {
             matches!(why, ActRefused::GroupTaken(_))
         }),
-        (add("nope", Subject::Wallet(toy("toy-x"))), |why| matches!(why, ActRefused::GroupUnknown(_))),
+        (add("nope", Subject::Wallet(toy("toy-x").into())), |why| matches!(why, ActRefused::GroupUnknown(_))),
         (add("staff", Subject::User(nobody.into())), |why| matches!(why, ActRefused::UserUnknown(_))),
-        (Act::RemoveMembers { group: group("staff"), members: vec![Subject::Wallet(toy("toy-x"))] }, |why| {
-            matches!(why, ActRefused::NoChange)
-        }),
+        (
+            Act::RemoveMembers { group: group("staff"), members: vec![Subject::Wallet(toy("toy-x").into())] },
+            |why| matches!(why, ActRefused::NoChange),
+        ),
         (Act::DeleteClient { client: nothing.into() }, |why| matches!(why, ActRefused::ClientUnknown(_))),
         (Act::RotateSecret { client: id_of(&public).into(), keep_old: KeepOld::NOT }, |why| {
             matches!(why, ActRefused::NoSecret)
@@ -399,7 +415,7 @@ async fn whoever_takes_a_member_out_learns_how_they_stay_in() {
         .make(&ada, Act::CreateGroup { group: group("staff"), title: None, members: Vec::new() })
         .await
         .unwrap();
-    for member in [Subject::User(eve.into()), Subject::Wallet(toy("toy-eve"))] {
+    for member in [Subject::User(eve.into()), Subject::Wallet(toy("toy-eve").into())] {
         office.make(&ada, Act::AddMembers { group: group("staff"), members: vec![member] }).await.unwrap();
     }
     let remove = |member| Act::RemoveMembers { group: group("staff"), members: vec![member] };
@@ -411,7 +427,7 @@ async fn whoever_takes_a_member_out_learns_how_they_stay_in() {
     let done = office.finish(&ada, begun).await.unwrap();
     let Completed::Done { effect: Effect::Removed(_, removed), .. } = done else { panic!("{done:?}") };
     assert_eq!(removed[0].still, [Subject::Wallet(toy("toy-eve"))]);
-    let begun = office.begin(&ada, remove(Subject::Wallet(toy("toy-eve")))).await;
+    let begun = office.begin(&ada, remove(Subject::Wallet(toy("toy-eve").into()))).await;
     assert_eq!(still_in(&begun.1.now), None);
     let done = office.finish(&ada, begun).await.unwrap();
     assert!(

@@ -385,13 +385,13 @@ async fn one_operator_alone_neither_blocks_another_nor_changes_who_is_one() {
     office.link("toy-dan", "toy-dan-2").await;
     let dan = office.user("toy-dan").await;
     let dangerous = [
-        Act::Block { who: Subject::Wallet(toy("toy-bob")), reason: None },
+        Act::Block { who: Subject::Wallet(toy("toy-bob").into()), reason: None },
         Act::Block { who: Subject::User(bob.session.user.into()), reason: None },
-        Act::Block { who: Subject::Wallet(toy("toy-dan")), reason: None },
-        Act::Block { who: Subject::Wallet(toy("toy-dan-2")), reason: None },
+        Act::Block { who: Subject::Wallet(toy("toy-dan").into()), reason: None },
+        Act::Block { who: Subject::Wallet(toy("toy-dan-2").into()), reason: None },
         Act::Block { who: Subject::User(dan.into()), reason: None },
-        Act::AddMembers { group: group("ops"), members: vec![Subject::Wallet(toy("toy-ada-2"))] },
-        Act::RemoveMembers { group: group("ops"), members: vec![Subject::Wallet(toy("toy-dan"))] },
+        Act::AddMembers { group: group("ops"), members: vec![Subject::Wallet(toy("toy-ada-2").into())] },
+        Act::RemoveMembers { group: group("ops"), members: vec![Subject::Wallet(toy("toy-dan").into())] },
         Act::DeleteGroup { group: group("ops"), used_by: UsedBy::default(), needed_by: Vec::new() },
         Act::DeleteUser { user: dan.into() },
     ];
@@ -400,7 +400,7 @@ async fn one_operator_alone_neither_blocks_another_nor_changes_who_is_one() {
         assert!(matches!(done, Completed::Proposed { .. }), "{change:?}");
     }
     assert!(!office.is_blocked("toy-bob").await && !office.is_blocked("toy-dan").await);
-    let harmless = Act::Block { who: Subject::Wallet(toy("toy-eve")), reason: None };
+    let harmless = Act::Block { who: Subject::Wallet(toy("toy-eve").into()), reason: None };
     assert!(matches!(office.make(&ada, harmless).await.unwrap(), Completed::Done { .. }));
 }
 

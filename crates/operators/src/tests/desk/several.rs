@@ -25,7 +25,7 @@ async fn four(office: &Office) -> Vec<NamedSubject> {
         office.sign_in(name).await;
         members.push(Subject::User(office.user(name).await.into()));
     }
-    members.push(Subject::Wallet(toy("toy-gus")));
+    members.push(Subject::Wallet(toy("toy-gus").into()));
     members
 }
 

@@ -166,11 +166,12 @@ async fn a_change_expires_at_its_exact_second_and_after_five_wrong_signatures() 
 async fn a_signature_makes_its_change_once() {
     let office = Office::new(Quorum::One);
     let ada = office.operator("toy-ada").await;
-    let begun = office.begin(&ada, Act::Block { who: Subject::Wallet(toy(MALLORY)), reason: None }).await;
+    let begun =
+        office.begin(&ada, Act::Block { who: Subject::Wallet(toy(MALLORY).into()), reason: None }).await;
     let again = begun.clone();
     office.finish(&ada, begun).await.unwrap();
     // It is let in again, so that the subject is as it was when the text was made.
-    office.make(&ada, Act::Unblock { who: Subject::Wallet(toy(MALLORY)) }).await.unwrap();
+    office.make(&ada, Act::Unblock { who: Subject::Wallet(toy(MALLORY).into()) }).await.unwrap();
     for operator in [&ada, &office.operator("toy-ada").await] {
         let refused = office.finish(operator, again.clone()).await;
         assert!(matches!(refused, Err(CompleteChangeError::Spent)), "{refused:?}");
@@ -296,9 +297,10 @@ async fn an_operator_chooses_which_wallet_signs_and_a_wallet_that_is_no_operator
 async fn a_spent_text_stays_spent_until_it_has_expired() {
     let office = Office::new(Quorum::One);
     let ada = office.operator("toy-ada").await;
-    let begun = office.begin(&ada, Act::Block { who: Subject::Wallet(toy(MALLORY)), reason: None }).await;
+    let begun =
+        office.begin(&ada, Act::Block { who: Subject::Wallet(toy(MALLORY).into()), reason: None }).await;
     office.finish(&ada, begun.clone()).await.unwrap();
-    office.make(&ada, Act::Unblock { who: Subject::Wallet(toy(MALLORY)) }).await.unwrap();
+    office.make(&ada, Act::Unblock { who: Subject::Wallet(toy(MALLORY).into()) }).await.unwrap();
     let left = begun.1.expires_at - office.world.context.clock.now();
     for step in 0..10 {
         let refused = office.finish(&ada, begun.clone()).await;
@@ -317,7 +319,7 @@ async fn a_second_block_is_refused_if_it_adds_nothing_and_leaves_its_signature_i
     let ada = office.operator("toy-ada").await;
     office.sign_in(MALLORY).await;
     let user = office.user(MALLORY).await;
-    for who in [Subject::Wallet(toy(MALLORY)), Subject::User(user.into())] {
+    for who in [Subject::Wallet(toy(MALLORY).into()), Subject::User(user.into())] {
         let block = |reason: Option<&str>| Act::Block { who: who.clone(), reason: reason.map(str::to_owned) };
         let known = office.acts().await.len();
         office.make(&ada, block(Some("legal hold 4711"))).await.unwrap();
@@ -346,8 +348,10 @@ async fn of_two_reasons_at_once_the_stored_one_is_signed() {
     let (ada, bob) = (office.operator("toy-ada").await, office.operator("toy-bob").await);
     for round in 0..50 {
         let wallet = format!("toy-mallory{round}");
-        let block =
-            |reason: &str| Act::Block { who: Subject::Wallet(toy(&wallet)), reason: Some(reason.to_owned()) };
+        let block = |reason: &str| Act::Block {
+            who: Subject::Wallet(toy(&wallet).into()),
+            reason: Some(reason.to_owned()),
+        };
         let known = office.acts().await.len();
         let same = round % 2 == 0;
         let one = office.begin(&ada, block("one")).await;
@@ -371,7 +375,7 @@ async fn of_two_who_make_the_same_change_at_once_one_hears_that_nothing_changed(
     let (ada, bob) = (office.operator("toy-ada").await, office.operator("toy-bob").await);
     create_group(office.world.context.management(), group("staff"), None, &[]).await.unwrap();
     for _ in 0..25 {
-        let member = || Subject::Wallet(toy(MALLORY));
+        let member = || Subject::Wallet(toy(MALLORY).into());
         let changes = [
             Act::AddMembers { group: group("staff"), members: vec![member()] },
             Act::RemoveMembers { group: group("staff"), members: vec![member()] },

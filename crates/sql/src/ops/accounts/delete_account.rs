@@ -7,8 +7,8 @@ use countersign_ports::wallet_store::chain_of_old_wallet;
 
 use super::end_session::end_of_user;
 use super::remove_email::remove_email;
-use super::wallets::lock_user;
-use crate::columns::{At, Id, Key, Moment, Text};
+use super::wallets::{ForgetNameOfWallet, lock_user};
+use crate::columns::{At, Id, Key, Moment, Text, WalletKeys};
 use crate::database::Statement;
 use crate::ops::desk::proposals::forget_proposals_of;
 use crate::ops::events::forget_person::{forget_person, pseudonym_left};
@@ -19,7 +19,7 @@ use crate::{Database, SqlError};
 
 /// Live grants are found by the index `grants_by_user`, others by `grants_ended_by_user`. All of them stay, as spent
 /// challenges and so that nothing works twice, and name the pseudonym: an event can name a grant. The events stay too, and
-/// name the same. A block of the user is deleted by its foreign key.
+/// name the same. A block and a name of the user are deleted by their foreign keys.
 pub fn delete_account<D: Database>(db: &mut D, command: &DeleteAccount) -> Result<bool, SqlError> {
     let DeleteAccount { user: person, now, pseudonym, ref event, .. } = *command;
     let (user, now) = (Id::from(person), At(now));
@@ -28,13 +28,17 @@ pub fn delete_account<D: Database>(db: &mut D, command: &DeleteAccount) -> Resul
             forget_proposals_of(db, person)?;
             // Of a repeat, the rest of the events get the pseudonym of the deletion.
             if pseudonym_left(db, person)?.is_none() {
-                forget_person(db, command)?;
+                forget_person(db, command, &WalletKeys(Vec::new()))?;
             }
             return Ok(false);
         }
         // Each is a statement of its own, so that it sees what the operations wrote for which the ones before
         // it waited.
         DeleteMemberships { user }.run(db)?;
+        let wallets = WalletKeys(KeysOfWallets { user }.all(db)?);
+        for (family, address) in &wallets.0 {
+            ForgetNameOfWallet { family, address }.run(db)?;
+        }
         let kept_out: Vec<(String, String, String)> =
             BlockWallets { user, ethereum: chain_of_old_wallet("eip155") }.all(db)?;
         DeleteWallets { user }.run(db)?;
@@ -51,7 +55,7 @@ pub fn delete_account<D: Database>(db: &mut D, command: &DeleteAccount) -> Resul
         forget_proposals_of(db, person)?;
         remove_email(db, person)?;
         DeleteUser { user }.run(db)?;
-        let events = forget_person(db, command)?;
+        let events = forget_person(db, command, &wallets)?;
         if let Some(event) = event {
             for (family, chain, address) in kept_out {
                 let wallet = WalletAccount { family, chain, address };
@@ -74,6 +78,11 @@ statement! {
         ) \
         DELETE FROM group_users USING theirs \
         WHERE user_id = :user AND group_users.group_name = theirs.group_name"
+}
+
+statement! {
+    pub KeysOfWallets { user: Id as Key } -> (Text, Text) = "\
+        SELECT family, address FROM wallets WHERE user_id = :user ORDER BY family, address"
 }
 
 statement! {

@@ -153,3 +153,9 @@ statement! {
             ), \
           EXISTS (SELECT 1 FROM blocked_wallets WHERE family = :family AND address = :address)"
 }
+
+statement! {
+    /// What operators called a wallet is forgotten.
+    pub ForgetNameOfWallet<'a> { family: &'a str as Text, address: &'a str as Text } = "\
+        DELETE FROM named_wallets WHERE family = :family AND address = :address"
+}

@@ -8,18 +8,27 @@ use countersign_domain::id::{EventId, UserId};
 use countersign_ports::{DeleteAccount, EVENTS_A_STEP, ForgetEventsOf, LeftToForget};
 use uuid::Uuid;
 
-use crate::columns::{BigInt, Binary, Id, Key, Row, StoredId, Text};
+use crate::columns::{Accounts, BigInt, Binary, Id, Key, Row, StoredId, Text, WalletKeys};
 use crate::database::Statement;
 use crate::statement::statement;
 use crate::{Database, SqlError};
 
 /// Returns how many events there are. Fresh events come first: a sealer that has them waits, or this waits
 /// for the sealer, and then the next statement sees them sealed. If these are more sealed ones than a step takes, the
-/// user is left to forget.
-pub fn forget_person(db: &mut impl Database, command: &DeleteAccount) -> Result<u64, SqlError> {
+/// user is left to forget. What is about one of their wallets and no user is what operators did: there is little of it.
+pub fn forget_person<D: Database>(
+    db: &mut D,
+    command: &DeleteAccount,
+    wallets: &WalletKeys,
+) -> Result<u64, SqlError> {
     let DeleteAccount { user, pseudonym, ref hiding, .. } = *command;
     let of_user = Id::from(user);
-    let texts = forget_texts(db, user, pseudonym, hiding)?;
+    if D::HAS_SEVERAL_WRITERS {
+        let text = EventKind::ChangeSigned.name();
+        HoldFresh { user: of_user, text, wallets: wallets.clone() }.run(db)?;
+    }
+    let texts = forget_texts(db, user, wallets, pseudonym, hiding)?;
+    let of_wallets = forget_wallets(db, wallets, pseudonym, hiding)?;
     let fresh = ForgetFresh { user: of_user, pseudonym: pseudonym.as_bytes() }.run(db)?;
     let sealed: i64 = CountSealed { user: of_user }.one(db)?;
     if !forget_some(db, user, pseudonym, hiding)? {
@@ -28,23 +37,61 @@ pub fn forget_person(db: &mut impl Database, command: &DeleteAccount) -> Result<
     }
     let number = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
     let sealed = u64::try_from(sealed).unwrap_or(u64::MAX);
-    Ok(number(texts).saturating_add(number(fresh)).saturating_add(sealed))
+    let fresh = number(texts).saturating_add(number(of_wallets)).saturating_add(number(fresh));
+    Ok(fresh.saturating_add(sealed))
+}
+
+/// Returns how many events there were.
+fn forget_wallets(
+    db: &mut impl Database,
+    wallets: &WalletKeys,
+    pseudonym: Pseudonym,
+    key: &HidingKey,
+) -> Result<usize, SqlError> {
+    let pseudonym = pseudonym.as_bytes();
+    let (mut gone, mut sealed) = (0, Vec::new());
+    for (family, address) in &wallets.0 {
+        gone += ForgetFreshOfWallet { family, address, pseudonym }.run(db)?;
+        let found: Vec<(i64, Vec<u8>)> = SealedOfWallet { family, address }.all(db)?;
+        sealed.extend(found);
+    }
+    sealed.sort_unstable();
+    for (position, id) in &sealed {
+        forget_one(db, *position, id, pseudonym, key)?;
+    }
+    Ok(gone + sealed.len())
+}
+
+/// An id that cannot be one was altered, and stays for `event verify`.
+fn forget_one(
+    db: &mut impl Database,
+    position: i64,
+    id: &[u8],
+    pseudonym: &[u8],
+    key: &HidingKey,
+) -> Result<(), SqlError> {
+    let proof = Uuid::from_slice(id).map(|id| key.proof(EventId::from_uuid(id)));
+    let hiding_proof = proof.as_ref().map_or(&[][..], |proof| proof.as_bytes());
+    ForgetOne { pseudonym, hiding_proof, position }.run(db)?;
+    Ok(())
 }
 
 /// A text that was signed for several people goes with the first of them whose account is deleted: it names them all. Their
 /// own events stay, because each is about one. Returns how many texts went.
-fn forget_texts<D: Database>(
-    db: &mut D,
+fn forget_texts(
+    db: &mut impl Database,
     user: UserId,
+    wallets: &WalletKeys,
     pseudonym: Pseudonym,
     key: &HidingKey,
 ) -> Result<usize, SqlError> {
     let (user, [added, removed]) = (Id::from(user), EventKind::OF_MEMBERS.map(EventKind::name));
     let (text, pseudonym) = (EventKind::ChangeSigned.name(), pseudonym.as_bytes());
-    if D::HAS_SEVERAL_WRITERS {
-        HoldFresh { user, text }.run(db)?;
+    let mut rows: Vec<Vec<u8>> = DetailsOfMember { user, added, removed }.all(db)?;
+    for (family, address) in &wallets.0 {
+        let of_wallet: Vec<Vec<u8>> = DetailsOfMemberWallet { family, address, added, removed }.all(db)?;
+        rows.extend(of_wallet);
     }
-    let rows: Vec<Vec<u8>> = DetailsOfMember { user, added, removed }.all(db)?;
     let details = rows.into_iter().filter_map(|details| String::from_utf8(details).ok());
     let texts: BTreeSet<_> =
         details.filter_map(|details| Details::from_stored(details).signed_in()).collect();
@@ -104,10 +151,7 @@ fn forget_some<D: Database>(
     }
     let sealed: Vec<(i64, Vec<u8>)> = SealedOf { user, limit }.all(db)?;
     for (position, id) in &sealed {
-        // An id that cannot be one was altered, and stays for `event verify`.
-        let proof = Uuid::from_slice(id).map(|id| key.proof(EventId::from_uuid(id)));
-        let hiding_proof = proof.as_ref().map_or(&[][..], |proof| proof.as_bytes());
-        ForgetOne { pseudonym, hiding_proof, position: *position }.run(db)?;
+        forget_one(db, *position, id, pseudonym, key)?;
     }
     Ok(sealed.len() < EVENTS_A_STEP as usize)
 }
@@ -143,9 +187,55 @@ statement! {
 
 statement! {
     /// In PostgreSQL alone: all that will be updated, in the order in which a sealer takes them.
-    HoldFresh<'a> { user: Id as Key, text: &'a str as Text },
+    HoldFresh<'a> { user: Id as Key, text: &'a str as Text, wallets: WalletKeys as Accounts },
     sqlite = "SELECT 1",
-    postgres = "SELECT id FROM fresh_events WHERE user_id = :user OR kind = :text ORDER BY id FOR UPDATE"
+    postgres = "\
+        SELECT id FROM fresh_events \
+        WHERE user_id = :user OR kind = :text OR (user_id IS NULL AND family || ' ' || address = ANY(:wallets)) \
+        ORDER BY id FOR UPDATE"
+}
+
+statement! {
+    /// The same for a wallet of theirs that is a member by itself.
+    pub DetailsOfMemberWallet<'a> {
+        family: &'a str as Text,
+        address: &'a str as Text,
+        added: &'a str as Text,
+        removed: &'a str as Text,
+    } -> Binary,
+    sqlite = "\
+        SELECT CAST(details AS BLOB) FROM fresh_events WHERE address = :address AND family = :family \
+        AND user_id IS NULL AND pseudonym IS NULL AND kind IN (:added, :removed) \
+        UNION ALL \
+        SELECT CAST(details AS BLOB) FROM events WHERE address = :address AND family = :family \
+        AND user_id IS NULL AND pseudonym IS NULL AND kind IN (:added, :removed)",
+    postgres = "\
+        SELECT convert_to(details, 'UTF8') FROM fresh_events WHERE address = :address AND family = :family \
+          AND user_id IS NULL AND pseudonym IS NULL AND kind IN (:added, :removed) \
+        UNION ALL \
+        SELECT convert_to(details, 'UTF8') FROM events WHERE address = :address AND family = :family \
+          AND user_id IS NULL AND pseudonym IS NULL AND kind IN (:added, :removed)"
+}
+
+statement! {
+    ForgetFreshOfWallet<'a> {
+        family: &'a str as Text,
+        address: &'a str as Text,
+        pseudonym: &'a [u8] as Binary,
+    } = "\
+        UPDATE fresh_events SET pseudonym = :pseudonym, family = NULL, chain = NULL, address = NULL, peer = NULL, \
+        request = NULL, signed = NULL \
+        WHERE address = :address AND family = :family AND user_id IS NULL AND pseudonym IS NULL"
+}
+
+statement! {
+    pub SealedOfWallet<'a> { family: &'a str as Text, address: &'a str as Text } -> (BigInt, Binary),
+    sqlite = "\
+        SELECT position, CAST(id AS BLOB) FROM events \
+        WHERE address = :address AND family = :family AND user_id IS NULL AND pseudonym IS NULL",
+    postgres = "\
+        SELECT position, uuid_send(id) FROM events \
+        WHERE address = :address AND family = :family AND user_id IS NULL AND pseudonym IS NULL"
 }
 
 statement! {
@@ -196,14 +286,12 @@ statement! {
 }
 
 statement! {
-    /// In SQLite alone. The request stays, because it is sealed. Without its salt, no one can find out by trial what person a commitment is
+    /// The request stays, because it is sealed. Without its salt, no one can find out by trial what person a commitment is
     /// about.
-    pub ForgetOne<'a> { pseudonym: &'a [u8] as Binary, hiding_proof: &'a [u8] as Binary, position: i64 as BigInt },
-    sqlite = "\
+    pub ForgetOne<'a> { pseudonym: &'a [u8] as Binary, hiding_proof: &'a [u8] as Binary, position: i64 as BigInt } = "\
         UPDATE events SET user_id = NULL, pseudonym = :pseudonym, family = NULL, chain = NULL, \
         address = NULL, peer = NULL, signed = NULL, salt = NULL, hiding_proof = :hiding_proof \
-        WHERE position = :position",
-    postgres = "SELECT 1"
+        WHERE position = :position"
 }
 
 statement! {

@@ -45,6 +45,12 @@ pub(super) fn read(reader: &mut Reader<'_>, mut table: Table<'_>) -> Option<Item
     Some(table.item(FileGroup { name: name?, title, users, wallets }))
 }
 
+/// What is behind an address, if the file says so.
+pub(super) fn kind(reader: &mut Reader<'_>, table: &mut Table<'_>) -> Option<AccountKind> {
+    let parse = |text: &str| AccountKind::parse(text).ok_or("must be \"key\" or \"contract\"");
+    table.text(reader, "kind", parse)
+}
+
 /// A wallet by its address alone, or as a table with its kind.
 fn wallet(reader: &mut Reader<'_>, field: &str, node: &Node) -> Option<FileWallet> {
     match &node.value {
@@ -55,9 +61,7 @@ fn wallet(reader: &mut Reader<'_>, field: &str, node: &Node) -> Option<FileWalle
             if !table.spots.contains_key("wallet") {
                 table.missing(reader, "wallet");
             }
-            let kind = table.text(reader, "kind", |text| {
-                AccountKind::parse(text).ok_or("must be \"key\" or \"contract\"")
-            });
+            let kind = kind(reader, &mut table);
             Some(FileWallet { name: name?, kind })
         }
         NodeKind::Number(_) | NodeKind::Truth(_) | NodeKind::List(_) | NodeKind::Other(_) => {

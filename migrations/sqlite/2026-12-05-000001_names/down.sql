@@ -1,0 +1,2 @@
+DROP TABLE named_wallets;
+DROP TABLE named_users;
