@@ -4,7 +4,7 @@
 //! server runs under callgrind on a fresh SQLite file, with one worker and one connection, so that each
 //! request is a commit of its own.
 //!
-//! Work that runs by the clock only adds to a window: upkeep, timers, a checkpoint of SQLite's log. So many
+//! Work that runs by the clock only adds to a window: upkeep, timers, a checkpoint of SQLite's log. So
 //! short windows are counted for each step, and the figure is their lower quartile. It stays stable until most of
 //! the windows are affected. Events are sealed every eight seconds, and beside the tests a sign-in takes one or two
 //! here: so a window is short even then.
@@ -33,7 +33,7 @@ pub use figures::{FiguresError, Verdict};
 /// Requests before counting starts: caches fill, statements are prepared, code is translated.
 const WARM_UP: usize = 30;
 /// A multiple of four plus one, so that one of them is the lower quartile.
-const WINDOWS: usize = 25;
+const WINDOWS: usize = 13;
 /// A step that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -112,7 +112,7 @@ const fn requests_of(step: Step) -> usize {
     } else if matches!(step, Step::Login | Step::Exchange | Step::Refresh) {
         5
     } else {
-        12
+        25
     }
 }
 
