@@ -50,7 +50,7 @@ async function user() {
 export const addMembers = (name, ...members) => manage("POST", `/groups/${name}/members/add`, { members });
 const removeMember = (name, member) => manage("POST", `/groups/${name}/members/remove`, { members: [member] });
 const block = (what, id, reason) => manage("PUT", `/${what}/${part(id)}/block`, reason ? { reason } : {});
-/** Gives somebody a name for operators. */
+/** Gives a user or a wallet a name for operators. */
 export const giveName = (what, id, text) => manage("PUT", `/${what}/${part(id)}/name`, { name: text });
 const unblock = (what, id) => manage("DELETE", `/${what}/${part(id)}/block`);
 

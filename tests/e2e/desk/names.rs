@@ -106,7 +106,7 @@ on_both! {
         seat.make(&renamed);
         assert!(read(&seat.page("/admin/people")).contains("Beatrix Q"));
 
-        // Whoever deletes their account takes the name along, from every row.
+        // A name goes with its account, from every row.
         let named = |text: &str| {
             let text = text.to_lowercase().replace('-', "");
             let rows = database.texts();

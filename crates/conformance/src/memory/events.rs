@@ -178,19 +178,9 @@ impl Tables {
         key: &HidingKey,
     ) -> u64 {
         let mut events = self.forget_texts(user, wallets, pseudonym, key);
-        for event in self.fresh_events.values_mut().filter(|event| is_of_one(event, wallets)) {
-            *event = Event { request: None, ..event.clone().forgetting(pseudonym) };
-            events += 1;
-        }
-        for sealed in self.events.values_mut().filter(|sealed| is_of_one(&sealed.event, wallets)) {
-            *sealed = sealed.clone().forgetting(pseudonym, key);
-            events += 1;
-        }
+        events += self.forget_where(|event| is_of_one(event, wallets), pseudonym, key);
         let person = Some(EventPerson::User(user));
-        for event in self.fresh_events.values_mut().filter(|event| event.person == person) {
-            *event = Event { request: None, ..event.clone().forgetting(pseudonym) };
-            events += 1;
-        }
+        events += self.forget_fresh(|event| event.person == person, pseudonym);
         events += self.events.values().filter(|sealed| sealed.event.person == person).count() as u64;
         if !self.forget_some(user, pseudonym, key) {
             let left = LeftToForget { user, pseudonym, proof: key.proof_of_user(user) };
@@ -216,16 +206,31 @@ impl Tables {
         let is_one = |event: &Event| {
             texts.contains(&event.id) && event.kind == EventKind::ChangeSigned && event.person.is_none()
         };
-        let mut gone = 0;
-        for event in self.fresh_events.values_mut().filter(|event| is_one(event)) {
-            *event = Event { request: None, ..event.clone().forgetting(pseudonym) };
-            gone += 1;
-        }
-        for sealed in self.events.values_mut().filter(|sealed| is_one(&sealed.event)) {
+        self.forget_where(is_one, pseudonym, key)
+    }
+
+    /// Takes the person out of these events. Returns how many there were.
+    fn forget_where(
+        &mut self,
+        is_theirs: impl Fn(&Event) -> bool,
+        pseudonym: Pseudonym,
+        key: &HidingKey,
+    ) -> u64 {
+        let mut events = self.forget_fresh(&is_theirs, pseudonym);
+        for sealed in self.events.values_mut().filter(|sealed| is_theirs(&sealed.event)) {
             *sealed = sealed.clone().forgetting(pseudonym, key);
-            gone += 1;
+            events += 1;
         }
-        gone
+        events
+    }
+
+    fn forget_fresh(&mut self, is_theirs: impl Fn(&Event) -> bool, pseudonym: Pseudonym) -> u64 {
+        let mut events = 0;
+        for event in self.fresh_events.values_mut().filter(|event| is_theirs(event)) {
+            *event = Event { request: None, ..event.clone().forgetting(pseudonym) };
+            events += 1;
+        }
+        events
     }
 
     /// One step. Says whether no event is left.

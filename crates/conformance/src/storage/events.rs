@@ -797,7 +797,7 @@ pub async fn a_deleted_account_breaks_no_seal(store: Arc<dyn Storage>) {
     steps::verify_seals(&*store).await;
 }
 
-/// No byte of user, wallet or address, nor where an operator's event names the wallet and nobody else.
+/// No byte of user, wallet or address, nor where an operator's event names the wallet and no one else.
 pub async fn nothing_in_the_events_leads_to_a_deleted_account(store: Arc<dyn Storage>) {
     let Known { login, events, .. } = known(&*store).await;
     let named = steps::events(&*store).await;

@@ -14,7 +14,7 @@ use countersign_domain::grant_type::GrantType;
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::number::whole;
-use countersign_domain::person_name::PersonName;
+use countersign_domain::person_name::{MAX_PERSON_NAME_LENGTH, PersonName};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{OpenTo, Resource, ResourceName};
@@ -100,7 +100,7 @@ impl<'a> Asking<'a> {
             ActField::User => act.user(&self.asks(Hidden.named("user")).id(UserId::parse)?.into()),
             ActField::Wallet => self.asks_who(Text.named("wallet").required(), act),
             ActField::PersonName => {
-                let name = self.asks(words("person_name", 64).with_hint());
+                let name = self.asks(words("person_name", MAX_PERSON_NAME_LENGTH).with_hint());
                 act.person_name(name.optional(PersonName::parse)?.as_ref())
             }
             ActField::Reason => {

@@ -195,7 +195,7 @@ async fn clients_in(visit: &Visit, events: &[Event]) -> Result<BTreeMap<ClientId
     let ids: BTreeSet<ClientId> = events.iter().filter_map(|event| event.client).collect();
     let mut clients = BTreeMap::new();
     for id in ids {
-        let found = visit.management().clients.find_fresh(id).await.map_err(unavailable)?;
+        let found = visit.management().clients.find(id).await.map_err(unavailable)?;
         clients.extend(found.map(|client| (id, client.shown_name().into_owned())));
     }
     Ok(clients)

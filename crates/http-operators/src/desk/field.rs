@@ -14,7 +14,7 @@ pub(super) struct Input {
     pub(super) hint: bool,
     /// Must it be filled in?
     pub(super) required: bool,
-    max: Option<u32>,
+    max: Option<usize>,
     /// The direction of what is written in it.
     direction: &'static str,
     /// Is it folded with what few need?
@@ -84,7 +84,7 @@ impl Kind {
 }
 
 /// Asks for a line of words.
-pub(super) const fn words(name: &'static str, max: u32) -> Input {
+pub(super) const fn words(name: &'static str, max: usize) -> Input {
     Input { direction: "auto", max: Some(max), ..Kind::Text.named(name) }
 }
 

@@ -6,7 +6,7 @@ use countersign_domain::event::Actor;
 use countersign_domain::id::UserId;
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
-use countersign_operators::people::names::Names;
+use countersign_operators::people::names::{Names, own_name};
 use countersign_ports::{DirectStorage, StoreError};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -85,8 +85,8 @@ impl Serialize for NameOf {
 
 /// What a page knows of its subject: who it is, and their own name.
 pub(super) async fn known(storage: &dyn DirectStorage, who: &Subject) -> Result<Sent, StoreError> {
-    let own = storage.names_of(vec![who.clone()]).await?.into_iter().flatten().find(|name| name.is_own);
-    Ok(Sent::of_who(who).with(ActField::PersonName, own.map(|own| own.name)))
+    let own = own_name(storage, who.clone()).await?;
+    Ok(Sent::of_who(who).with(ActField::PersonName, own))
 }
 
 /// A place in a page where a name belongs.

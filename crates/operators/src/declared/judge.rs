@@ -39,7 +39,8 @@ pub(super) async fn judge(
         mistakes,
     );
     let mut plan = Plan::default();
-    let pruned = no_longer_declared(management, files, state, prune, &mut plan).await?;
+    let people = named_people(management, files, mistakes).await?;
+    let pruned = no_longer_declared(files, &people, state, prune, &mut plan);
     let ahead = look_ahead(management, files, state, &pruned);
     let named = named_scopes(files);
     for item in &files.resources {
@@ -51,7 +52,7 @@ pub(super) async fn judge(
         let named = named_members(management, item, mistakes).await?;
         plan.changes.extend(plan_group(item, state, named, &mut plan.gone));
     }
-    plan.changes.extend(plan_people(management, files, state, mistakes).await?);
+    plan.changes.extend(plan_people(people, state, mistakes));
     let mut clients = judge_clients(management, files, state, &ahead, mistakes);
     plan.changes.append(&mut clients);
     plan.changes.extend(pruned);
@@ -83,25 +84,20 @@ fn refuse_twice<T>(
 }
 
 /// What these files once declared and no longer name: what is to be deleted, and what stays.
-async fn no_longer_declared(
-    management: Management<'_>,
+fn no_longer_declared(
     files: &DeclaredFiles,
+    people: &[(&Item<FilePerson>, Subject)],
     state: &State,
     prune: Prune,
     plan: &mut Plan,
-) -> Result<Vec<Change>, StoreError> {
-    // Mistakes are found where the names are compared.
-    let mut people = Vec::with_capacity(files.people.len());
-    for item in &files.people {
-        people.extend(named_person(management, item, &mut Vec::new()).await?);
-    }
+) -> Vec<Change> {
     let declared: BTreeSet<DeclaredThing> = files
         .clients
         .iter()
         .map(|item| DeclaredThing::client(item.value.id))
         .chain(files.groups.iter().map(|item| DeclaredThing::group(&item.value.name)))
         .chain(files.resources.iter().map(|item| DeclaredThing::resource(&item.value.uri)))
-        .chain(people.iter().map(DeclaredThing::person))
+        .chain(people.iter().map(|(_, who)| DeclaredThing::person(who)))
         .collect();
     let mut pruned = Vec::new();
     for declaration in
@@ -126,7 +122,7 @@ async fn no_longer_declared(
             }),
         }
     }
-    Ok(pruned)
+    pruned
 }
 
 /// Is this about a member, and is the group still there? Then it goes and stays with its group.
@@ -164,17 +160,28 @@ fn deletion(state: &State, declaration: &Declaration) -> Option<What> {
     }
 }
 
-/// Compares the names of users and wallets.
-async fn plan_people(
+/// Looks up whose names the files declare.
+async fn named_people<'a>(
     management: Management<'_>,
-    files: &DeclaredFiles,
+    files: &'a DeclaredFiles,
+    mistakes: &mut Vec<Mistake>,
+) -> Result<Vec<(&'a Item<FilePerson>, Subject)>, StoreError> {
+    let mut people = Vec::with_capacity(files.people.len());
+    for item in &files.people {
+        people.extend(named_person(management, item, mistakes).await?.map(|who| (item, who)));
+    }
+    Ok(people)
+}
+
+/// Compares the names of users and wallets.
+fn plan_people(
+    people: Vec<(&Item<FilePerson>, Subject)>,
     state: &State,
     mistakes: &mut Vec<Mistake>,
-) -> Result<Vec<Change>, StoreError> {
+) -> Vec<Change> {
     let mut first: BTreeMap<DeclaredThing, &Item<FilePerson>> = BTreeMap::new();
     let mut changes = Vec::new();
-    for item in &files.people {
-        let Some(who) = named_person(management, item, mistakes).await? else { continue };
+    for (item, who) in people {
         let thing = DeclaredThing::person(&who);
         if let Some(before) = first.insert(thing.clone(), item) {
             let what = format_args!("{} is named at {} already", item.value.who.name, before.spot("who"));
@@ -189,7 +196,7 @@ async fn plan_people(
             changes.push(Change { source: Arc::clone(&item.at.file), thing, what, declared });
         }
     }
-    Ok(changes)
+    changes
 }
 
 /// The time in the declaration of a name: who has it is known by a key that no one else ever has.

@@ -11,7 +11,6 @@ use countersign_domain::client_change::FieldChange;
 use countersign_domain::desk::pending::{Fact, FactName, mark_of};
 use countersign_domain::group::{GroupName, Through};
 use countersign_domain::id::{ClientId, GrantId, UserId};
-use countersign_domain::person_name::PersonName;
 use countersign_domain::registration::{JudgedMetadata, RequestedMetadata, Rules};
 use countersign_domain::resource::{MAX_RESOURCE_SCOPES, Resource};
 use countersign_domain::subject::Subject;
@@ -24,6 +23,7 @@ use countersign_usecases::clients::open_resource::judge_opened;
 use countersign_usecases::clients::register_client::{declared_to, judge};
 
 use super::{Desk, waits};
+use crate::people::names::own_name;
 use crate::people::{all_clients, ways_into};
 
 /// What a change is about, as it is now.
@@ -139,7 +139,7 @@ async fn read(desk: Desk<'_>, user: UserId, change: &mut Act) -> Result<Known, S
         Act::SignOut { user, .. } => person(desk, user).await.map(|(known, _)| known),
         Act::Name { who, name } => {
             let known = blocked_or_not(desk, who).await?;
-            let own = own_name(desk, who.clone().into()).await?;
+            let own = own_name(&*desk.context.storage, who.clone().into()).await?;
             let refused = (own == *name).then_some(ActRefused::NoChange);
             let own = own.map_or_else(|| NO.to_owned(), |name| name.to_string());
             Ok(Known {
@@ -400,11 +400,6 @@ async fn blocked_or_not(desk: Desk<'_>, who: &mut NamedSubject) -> Result<Known,
 }
 
 /// What operators called a user or a wallet themselves.
-async fn own_name(desk: Desk<'_>, who: Subject) -> Result<Option<PersonName>, StoreError> {
-    let known = desk.context.storage.names_of(vec![who]).await?.into_iter().next().flatten();
-    Ok(known.filter(|known| known.is_own).map(|known| known.name))
-}
-
 fn owner(user: Option<UserId>) -> Fact {
     Fact::new(FactName::Owner, user.map_or_else(|| NO.to_owned(), |user| user.to_string()))
 }

@@ -91,6 +91,12 @@ impl Names {
     }
 }
 
+/// The name that operators gave this user or wallet itself: a wallet's is not its user's.
+pub async fn own_name(storage: &dyn DirectStorage, who: Subject) -> Result<Option<PersonName>, StoreError> {
+    let known = storage.names_of(vec![who]).await?.into_iter().next().flatten();
+    Ok(known.filter(|known| known.is_own).map(|known| known.name))
+}
+
 /// Who an event is about, and who acted.
 pub fn people_of(event: &Event) -> Vec<Subject> {
     let user = match event.person {

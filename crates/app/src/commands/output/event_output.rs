@@ -66,12 +66,15 @@ pub(crate) fn event(
                 Some(position) => position.to_string(),
                 None => "not sealed yet".to_owned(),
             };
-            let rows = [
+            let first = [
                 ("id", Some(view.id)),
                 ("at", Some(view.at)),
                 ("kind", Some(view.kind.to_owned())),
                 ("actor", Some(by_name(view.actor, names.of_actor(&found.event.actor)))),
-                ("name", name_of(&found.event, names).map(str::to_owned)),
+            ];
+            // Few have a name.
+            let name = name_of(&found.event, names).map(|name| ("name", Some(name.to_owned())));
+            let last = [
                 ("user", view.user),
                 ("wallet", view.wallet),
                 ("client", view.client),
@@ -82,8 +85,7 @@ pub(crate) fn event(
             ];
             let signed = view.signed;
             let shown = |value: Option<String>| visible(value.as_deref().unwrap_or(NOTHING)).into_owned();
-            // Few have a name.
-            let rows = rows.into_iter().filter(|(name, value)| *name != "name" || value.is_some());
+            let rows = first.into_iter().chain(name).chain(last);
             let rows: Vec<_> = rows.map(|(name, value)| [name.to_owned(), shown(value)]).collect();
             table::write(&rows, out)?;
             signed.map_or(Ok(()), |signed| signatures(&signed, out))
