@@ -17,6 +17,7 @@ let choice = null; // The wallet that signs, and its account.
 // A page that the browser restores from memory may show a text that was used.
 window.addEventListener("pageshow", (event) => event.persisted && location.reload());
 byId("by-hand").open = byId("trouble") !== null;
+byId("exactly").open = byId("trouble") !== null;
 signButton.addEventListener("click", () => choice && sign());
 afterEachChange(() => {
   setButton(signButton, choice !== null && !isBusy());
@@ -25,7 +26,7 @@ afterEachChange(() => {
 });
 side.ask("signer");
 
-// The text is in view all the time, so a person who chooses a wallet wants it to sign.
+// What the text says is in view all the time, so a person who chooses a wallet wants it to sign.
 function chosen(_, entry, account) {
   choice = { entry, account };
   show(on, "confirm", { focus: signButton });

@@ -508,6 +508,7 @@ macro_rules! storage_contract {
                 a_seal_counts_once,
                 the_events_of_a_request_are_found,
                 sessions_are_counted_up_to_a_limit,
+                access_is_counted_up_to_a_limit,
                 replicas_are_seen_until_they_are_forgotten,
             ],
             epochs: [

@@ -18,6 +18,7 @@ mod field;
 mod forms;
 mod groups;
 mod happened;
+mod hidden;
 mod keys;
 mod mail;
 mod names;

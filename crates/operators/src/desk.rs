@@ -12,6 +12,7 @@ mod make_text;
 mod one_person;
 pub mod overview;
 pub mod proposals;
+pub mod review;
 pub mod search;
 mod subject;
 

@@ -582,6 +582,10 @@ macro_rules! storage_operations {
                     /// Counts sessions that expire after `now`, and stops at `at_most`.
                     count_sessions(copy now: OffsetDateTime, copy at_most: u32) -> u32;
 
+                    /// How many people gave a client access, and how many of its grants are valid at `now`. It stops after
+                    /// `at_most` of each, valid or not.
+                    count_access(copy client: ClientId, copy now: OffsetDateTime, copy at_most: u32) -> AccessCount;
+
                     /// The replicas that were seen since this time, the longest running first, then by id.
                     replicas(copy since: OffsetDateTime) -> Vec<Replica>;
                 }

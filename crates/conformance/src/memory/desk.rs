@@ -105,6 +105,21 @@ impl DeskStore for MemoryStorage {
         Ok(u32::try_from(valid).unwrap_or(u32::MAX).min(at_most))
     }
 
+    async fn count_access(
+        &self,
+        client: ClientId,
+        now: OffsetDateTime,
+        at_most: u32,
+    ) -> Result<AccessCount, StoreError> {
+        let tables = self.tables();
+        let theirs = tables.consents.keys().filter(|(_, at, _)| *at == client);
+        let people: BTreeSet<UserId> = theirs.map(|(user, ..)| *user).collect();
+        let rows = tables.grants.values().filter(|row| row.grant.client == client).take(count(at_most));
+        let valid = rows.filter(|row| !row.grant.revoked && now < row.forget_after).count();
+        let as_number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).min(at_most);
+        Ok(AccessCount { people: as_number(people.len()), grants: as_number(valid) })
+    }
+
     async fn note_replica(&self, replica: Replica, forget_before: Past) -> Result<(), StoreError> {
         let mut tables = self.tables();
         if tables.replicas.get(&replica.id).is_none_or(|known| known.seen_at <= replica.seen_at) {

@@ -521,6 +521,29 @@ pub async fn sessions_are_counted_up_to_a_limit(store: Arc<dyn Storage>) {
     }
 }
 
+/// Of one client: people once each, and grants that are neither revoked nor over.
+pub async fn access_is_counted_up_to_a_limit(store: Arc<dyn Storage>) {
+    let mut login = steps::sign_in(&*store).await;
+    let (client, later) = (login.client, NOW + Duration::days(1_000));
+    let count = async |now, at_most| {
+        let counted = store.count_access(client, now, at_most).await.unwrap();
+        (counted.people, counted.grants)
+    };
+    assert_eq!(count(NOW, 10).await, (1, 1));
+    steps::sign_in(&*store).await;
+    assert_eq!(count(NOW, 10).await, (1, 1), "another client's do not count");
+    for _ in 0..3 {
+        login = fixtures::complete_login();
+        login.client = client;
+        store.complete_login(login.clone()).await.unwrap();
+    }
+    assert_eq!(count(NOW, 10).await, (4, 4));
+    assert_eq!(count(NOW, 3).await, (3, 3));
+    assert_eq!(count(later, 10).await, (4, 0));
+    assert!(store.revoke_grant(fixtures::revoke_grant(login.id)).await.unwrap());
+    assert_eq!(count(NOW, 10).await, (4, 3));
+}
+
 /// As they were noted last; those that nobody saw for long are forgotten.
 pub async fn replicas_are_seen_until_they_are_forgotten(store: Arc<dyn Storage>) {
     let at = |minutes| NOW + Duration::minutes(minutes);

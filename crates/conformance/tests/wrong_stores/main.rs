@@ -391,6 +391,10 @@ caught! {
         Mistake::CountsSessions(|now, _| *now -= Duration::MICROSECOND) => desk::sessions_are_counted_up_to_a_limit;
     sessions_that_are_counted_beyond_the_limit:
         Mistake::CountsSessions(|_, at_most| *at_most = u32::MAX) => desk::sessions_are_counted_up_to_a_limit;
+    access_that_is_counted_after_its_end:
+        Mistake::CountsAccess(|now, _| *now = OffsetDateTime::UNIX_EPOCH) => desk::access_is_counted_up_to_a_limit;
+    access_that_is_counted_beyond_the_limit:
+        Mistake::CountsAccess(|_, at_most| *at_most = u32::MAX) => desk::access_is_counted_up_to_a_limit;
     replicas_that_are_never_forgotten:
         Mistake::NotesReplica(|_, before| *before = OffsetDateTime::UNIX_EPOCH) =>
         desk::replicas_are_seen_until_they_are_forgotten;

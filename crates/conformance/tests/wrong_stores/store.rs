@@ -171,6 +171,8 @@ pub(super) enum Mistake {
     FindsAllOfRequest,
     /// Sessions are counted like this.
     CountsSessions(fn(&mut OffsetDateTime, &mut u32)),
+    /// Counts who has access at another time, or up to another limit.
+    CountsAccess(fn(&mut OffsetDateTime, &mut u32)),
     /// A replica is noted like this.
     NotesReplica(fn(&mut Replica, &mut OffsetDateTime)),
     /// The replica with this id is forgotten in the place of another.
@@ -645,6 +647,19 @@ impl Mistaken for WrongStore {
             alter(&mut now, &mut at_most);
         }
         self.inner.count_sessions(now, at_most).await
+    }
+
+    async fn count_access(
+        &self,
+        client: ClientId,
+        now: OffsetDateTime,
+        at_most: u32,
+    ) -> Result<AccessCount, StoreError> {
+        let (mut now, mut at_most) = (now, at_most);
+        if let Mistake::CountsAccess(alter) = self.mistake {
+            alter(&mut now, &mut at_most);
+        }
+        self.inner.count_access(client, now, at_most).await
     }
 
     async fn note_replica(&self, replica: Replica, forget_before: Past) -> Result<(), StoreError> {

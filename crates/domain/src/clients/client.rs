@@ -285,6 +285,8 @@ impl ClientMetadata {
 
 /// The scopes of a client that names none, if its registration has only fields of the specification's section 4.1.
 pub(crate) const USUAL_OF_SPECIFICATION: [Scope; 1] = [Scope::Profile];
+/// The scopes of a client that an operator registers without naming any.
+pub(crate) const USUAL_OF_OPERATORS: [Scope; 2] = [Scope::OpenId, Scope::Profile];
 /// The scopes of every other client that names none.
 pub(crate) const USUAL: [Scope; 3] = [Scope::OpenId, Scope::Profile, Scope::OfflineAccess];
 

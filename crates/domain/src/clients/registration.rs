@@ -5,7 +5,7 @@ use url::Url;
 use crate::addresses::host;
 use crate::client::{
     AuthenticationMethod, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod, USUAL,
-    USUAL_OF_SPECIFICATION,
+    USUAL_OF_OPERATORS, USUAL_OF_SPECIFICATION,
 };
 use crate::client_field::{ClientField, FieldKind, FieldSaid};
 use crate::grant_type::{GrantType, RESPONSE_TYPE_CODE};
@@ -27,6 +27,18 @@ const MAX_CONTACTS: usize = 10;
 const MAX_CONTACT_LENGTH: usize = 254;
 const MAX_JWKS_LENGTH: usize = 16 * 1024;
 const URI_RULE: &str = "must be an https address, or http on a loopback host";
+
+impl RegistrationRejected {
+    /// The field that it is about.
+    pub const fn field(&self) -> &'static str {
+        match self {
+            Self::Missing(field) | Self::Scope { field, .. } | Self::Field { field, .. } => field,
+            Self::RedirectUriCount | Self::RedirectUri { .. } => "redirect_uris",
+            Self::Name(_) => "client_name",
+            Self::Keys(_) => "jwks",
+        }
+    }
+}
 
 impl RequestedMetadata {
     /// Does it name a scope that may be one of the operator's resources?
@@ -133,7 +145,10 @@ pub enum RegistrationRejected {
 /// Checks what someone wants to register. Scopes of ours that a client of this origin cannot have are left out
 /// without an error, because the answer says which scopes were registered (RFC 7591 section 2).
 pub fn judge(requested: RequestedMetadata, rules: Rules<'_>) -> Result<JudgedMetadata, RegistrationRejected> {
-    let usual = requested.usual_scopes();
+    let usual = match rules.origin {
+        ClientOrigin::Operator => ScopeSet::of(&USUAL_OF_OPERATORS),
+        ClientOrigin::SelfRegistered | ClientOrigin::Document => requested.usual_scopes(),
+    };
     let name = requested.client_name.ok_or(RegistrationRejected::Missing("client_name"))?;
     let name = readable::judge_name(&name).map_err(RegistrationRejected::Name)?.to_owned();
     let code_flow = GrantType::AuthorizationCode.name();

@@ -57,6 +57,18 @@ pub struct ResourceScope {
     pub needs: Option<GroupName>,
 }
 
+impl ResourceScope {
+    /// The lines by which operators write and read it: `photos.admin needs staff = Manage photos`, and one more for each
+    /// other language, `photos.admin[de] = Fotos verwalten`.
+    pub fn lines(&self) -> Vec<String> {
+        let Self { name, title, titles, needs } = self;
+        let needs = needs.as_ref().map(|group| format!(" needs {group}")).unwrap_or_default();
+        let first = format!("{name}{needs} = {}", title.as_str());
+        let others = titles.iter().map(|(tag, title)| format!("{name}[{tag}] = {}", title.as_str()));
+        std::iter::once(first).chain(others).collect()
+    }
+}
+
 readable_text! {
     /// What people read about a scope: the operator's words.
     ScopeTitle, MAX_NAME_LENGTH

@@ -265,6 +265,12 @@ pub struct MadeChange {
     pub id: String,
     /// Does it wait for a second operator?
     pub proposed: bool,
+    /// The id of the request that made it, which its events have.
+    pub request: Option<String>,
+    /// Its new secrets, hidden from everyone who does not send the same signature again.
+    pub secrets: Option<String>,
+    /// Until when they are shown again, in seconds since 1970.
+    pub until: i64,
 }
 
 /// Saves a response for the page that posts it. It replaces an earlier one, and pending requests make room

@@ -5,25 +5,28 @@ use serde::Serialize;
 use time::format_description::well_known::Rfc3339;
 use time::{OffsetDateTime, UtcOffset};
 
-/// A time for scripts (`iso`), and for people whose browser runs none (`text`).
+/// A time for scripts (`iso`), and for people whose browser runs none (`text`). Pages that name the zone once show `short`.
 #[derive(Debug, Serialize)]
 pub struct Moment {
     iso: String,
     text: String,
+    short: String,
 }
 
 impl Moment {
     pub fn at(time: OffsetDateTime) -> Self {
         let utc = time.to_offset(UtcOffset::UTC);
-        let text = format!("{} {:02}:{:02} UTC", utc.date(), utc.hour(), utc.minute());
-        Self { iso: iso8601(time), text }
+        Self::of(time, format!("{} {:02}:{:02}", utc.date(), utc.hour(), utc.minute()))
     }
 
     /// The same with seconds, where the order of what happened matters.
     pub fn exact(time: OffsetDateTime) -> Self {
         let utc = time.to_offset(UtcOffset::UTC);
-        let text = format!("{} {:02}:{:02}:{:02} UTC", utc.date(), utc.hour(), utc.minute(), utc.second());
-        Self { iso: iso8601(time), text }
+        Self::of(time, format!("{} {:02}:{:02}:{:02}", utc.date(), utc.hour(), utc.minute(), utc.second()))
+    }
+
+    fn of(time: OffsetDateTime, short: String) -> Self {
+        Self { iso: iso8601(time), text: format!("{short} UTC"), short }
     }
 
     /// Reads a time as signed texts have it.
@@ -43,7 +46,7 @@ mod tests {
         let day = Date::from_calendar_date(2026, time::Month::March, 9).unwrap();
         let time = day.with_hms(7, 5, 59).unwrap().assume_offset(UtcOffset::from_hms(2, 0, 0).unwrap());
         let moment = Moment::at(time);
-        assert_eq!(moment.text, "2026-03-09 05:05 UTC");
+        assert_eq!((&*moment.text, &*moment.short), ("2026-03-09 05:05 UTC", "2026-03-09 05:05"));
         assert_eq!(moment.iso, "2026-03-09T05:05:59Z");
         assert_eq!(Moment::exact(time).text, "2026-03-09 05:05:59 UTC");
     }

@@ -2,7 +2,6 @@
 
 use actix_web::http::StatusCode;
 use countersign_domain::act::Act;
-use countersign_domain::registration::RegistrationRejected;
 use countersign_operators::operate::{Effect, Operating, operate};
 use countersign_ports::KeyRingError;
 use countersign_usecases::act_refused::{ActRefused, Front};
@@ -53,7 +52,7 @@ impl From<ActRefused> for Problem {
             ActRefused::ResourceUnknown(_) => (StatusCode::NOT_FOUND, Some("uri")),
             ActRefused::Keys(KeyRingError::Unknown(_)) => (StatusCode::NOT_FOUND, Some("kid")),
             ActRefused::Reason(_) => (StatusCode::BAD_REQUEST, Some("reason")),
-            ActRefused::Metadata(ref rejected) => (StatusCode::BAD_REQUEST, Some(field_of(rejected))),
+            ActRefused::Metadata(ref rejected) => (StatusCode::BAD_REQUEST, Some(rejected.field())),
             ActRefused::MethodChange => (StatusCode::BAD_REQUEST, Some("token_endpoint_auth_method")),
             ActRefused::NotOpened { .. } => (StatusCode::BAD_REQUEST, Some("resources")),
             ActRefused::ResourceUnfit { .. } => (StatusCode::BAD_REQUEST, Some("uri")),
@@ -85,17 +84,5 @@ impl From<ActRefused> for Problem {
             Some(field) => problem.about(field),
             None => problem,
         }
-    }
-}
-
-/// The field that breaks a rule of registration.
-const fn field_of(rejected: &RegistrationRejected) -> &'static str {
-    match rejected {
-        RegistrationRejected::Missing(field)
-        | RegistrationRejected::Scope { field, .. }
-        | RegistrationRejected::Field { field, .. } => field,
-        RegistrationRejected::RedirectUriCount | RegistrationRejected::RedirectUri { .. } => "redirect_uris",
-        RegistrationRejected::Name(_) => "client_name",
-        RegistrationRejected::Keys(_) => "jwks",
     }
 }

@@ -17,6 +17,7 @@ use countersign_usecases::steps::recognize_operator::Operator;
 use countersign_usecases::{Management, context::cause::SERVER};
 
 use super::forms::{Form, Forms};
+use super::query::Query;
 use super::sent::Sent;
 use crate::settings::DeskSettings;
 
@@ -64,7 +65,8 @@ impl Visit {
     /// What makes the forms of acts.
     pub(super) fn desk_forms(&self) -> Forms<'_> {
         let policy = self.state.context.policy.desk.as_ref();
-        Forms { applications: &*self.settings.applications, policy }
+        let wanted = Query::of(&self.request, &["do"]).text("do").and_then(ActName::parse);
+        Forms { applications: &*self.settings.applications, policy, wanted }
     }
 
     /// The forms of this browser.

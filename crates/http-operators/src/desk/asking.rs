@@ -21,13 +21,14 @@ use countersign_domain::resource::{OpenTo, Resource, ResourceName};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::AccountKind;
+use countersign_operators::desk::review::judge_registration;
 use countersign_operators::people::find_who::{FindWhoError, find_who};
 use countersign_usecases::Management;
 
 use super::field::Kind::{Area, Hidden, Select, Text, Tick, Ticks};
 use super::field::{Input, words};
 use super::scope_lines::{read_scopes, write_scopes};
-use super::sent::{Given, Sent, TICKED, Unfit};
+use super::sent::{Given, Sent, TICKED, Unfit, Wrong};
 use crate::settings::Applications;
 
 /// Goes through the fields of an act: notes what each asks for, and reads what was sent for it.
@@ -37,6 +38,8 @@ struct Asking<'a> {
     inputs: Vec<Input>,
     /// What names users or wallets that must be looked up for the field.
     who: Option<Given<'a>>,
+    /// What a new client registers.
+    metadata: Option<RequestedMetadata>,
 }
 
 // What is asked for in several places, or what others need to know.
@@ -49,7 +52,8 @@ const KEY_NAME: Input = Text.named("key_name").required();
 const KIND: Input = Select.named("wallet_kind").of(&KINDS).with_hint();
 const PROPOSAL: Input = Hidden.named("proposal");
 const RESOURCES: Input = Area.named("resources").with_hint();
-const RULE: Input = Select.named("rule");
+pub(super) const RULE: Input = Select.named("rule");
+pub(super) const RULE_GROUPS: Input = Text.named("rule_groups").with_hint();
 const URI: Input = Text.named("uri").required();
 
 const KINDS: [(&str, &str); 3] = [("", "whichever"), ("key", "key"), ("contract", "contract")];
@@ -76,7 +80,9 @@ const MAX_DAYS: u32 = 36_500;
 
 /// What a form asks for of a field.
 pub(super) fn inputs_of(field: ActField) -> Vec<Input> {
-    let mut asking = Asking { sent: &Sent::default(), applications: None, inputs: Vec::new(), who: None };
+    let sent = Sent::default();
+    let mut asking =
+        Asking { sent: &sent, applications: None, inputs: Vec::new(), who: None, metadata: None };
     // Only what is asked for counts. Nothing was sent, and the act does not matter.
     let _ = asking.field(field, ActWriter::new(ActName::SignOut));
     asking.inputs
@@ -90,7 +96,7 @@ pub(super) fn are_ticks(name: &str) -> bool {
 
 impl<'a> Asking<'a> {
     const fn of(sent: &'a Sent, applications: &'a dyn Applications) -> Self {
-        Self { sent, applications: Some(applications), inputs: Vec::new(), who: None }
+        Self { sent, applications: Some(applications), inputs: Vec::new(), who: None, metadata: None }
     }
 
     /// Reads a field, and writes it as a text would have it. All its inputs are asked for before any is judged: what an
@@ -120,8 +126,13 @@ impl<'a> Asking<'a> {
             ActField::Members => self.asks_who(Area.named("member").required(), act),
             ActField::FirstMembers => self.asks_who(Area.named("members"), act),
             ActField::Client => act.client(&self.asks(Hidden.named("client")).id(ClientId::parse)?.into()),
-            ActField::Registration => act.metadata(&self.registration()?),
-            ActField::Metadata => act.metadata(&self.metadata(emptied())?),
+            ActField::Registration => {
+                let requested = self.registration()?;
+                let act = act.metadata(&requested);
+                self.metadata = Some(requested);
+                act
+            }
+            ActField::Metadata => act.metadata(&self.written_metadata(emptied())?),
             ActField::Resources => {
                 let uris = self.asks(RESOURCES.required());
                 uris.required()?;
@@ -199,7 +210,7 @@ impl<'a> Asking<'a> {
 
     fn rule(&mut self, input: Input) -> Result<Option<AccessRule>, Unfit> {
         let rule = self.asks(input);
-        let groups = self.asks(Text.named("rule_groups").with_hint());
+        let groups = self.asks(RULE_GROUPS);
         Ok(match rule.required()? {
             "default" => None,
             "groups" => Some(groups.judged(AccessRule::parse(&format!("groups:{}", groups.names()?)))?),
@@ -227,13 +238,16 @@ impl<'a> Asking<'a> {
         if let Some((name, at)) = self.sent.application()? {
             let found = self.applications.and_then(|all| all.registration(name, &at));
             known = application.judged(found.ok_or("is not known"))?;
+            let titles = self.applications.map(Applications::list).unwrap_or_default();
+            let title = titles.into_iter().find(|(known, _)| known == name).map(|(_, title)| title);
+            known.client_name = known.client_name.or(title);
         }
-        self.metadata(known)
+        self.written_metadata(known)
     }
 
     /// What a client registers, in the order in which operators read of it before they sign. What the form leaves empty
     /// is that of `base`.
-    fn metadata(&mut self, mut base: RequestedMetadata) -> Result<RequestedMetadata, Unfit> {
+    fn written_metadata(&mut self, mut base: RequestedMetadata) -> Result<RequestedMetadata, Unfit> {
         for field in ClientField::in_words() {
             let given = self.asks(input_of(field));
             let lines = Some(given.lines()).filter(|lines| !lines.is_empty());
@@ -262,20 +276,51 @@ impl Sent {
         let name = self.name().ok_or(Unfit::NoChange)?;
         let mut asking = Asking::of(self, applications);
         let mut writer = ActWriter::new(name);
+        // All fields are judged, so that what is wrong is said at once.
+        let mut wrong = Vec::new();
         for field in name.row().fields {
-            writer = asking.field(*field, writer)?;
-            let Some(who) = asking.who.take() else { continue };
-            let found = look_up(self, who, management).await?;
-            match (field, found.as_slice()) {
-                (ActField::FirstMembers, []) => {}
-                (_, []) => return who.judged(Err("is missing")),
-                (ActField::Wallet, [Subject::User(_), ..]) => return who.judged(Err("is the id of a user")),
-                (ActField::Wallet, [_, _, ..]) => return who.judged(Err("takes one wallet")),
-                _ => {}
+            let written = match asking.field(*field, writer.clone()) {
+                Ok(written) => match asking.who.take() {
+                    Some(who) => self.written_who(*field, who, written, management).await,
+                    None => Ok(written),
+                },
+                Err(unfit) => Err(unfit),
+            };
+            match written {
+                Ok(written) => writer = written,
+                Err(Unfit::Fields(more)) => wrong.extend(more),
+                Err(unfit) => return Err(unfit),
             }
-            writer = found.into_iter().fold(writer, |writer, who| writer.subject(&who.into()));
+        }
+        if !wrong.is_empty() {
+            let metadata = asking.metadata.map(|requested| judge_registration(management, requested));
+            let refused = match metadata {
+                Some(judged) => judged.await.map_err(Unfit::Store)?,
+                None => None,
+            };
+            wrong.extend(refused.map(|refused| Wrong { name: refused.field(), why: refused.to_string() }));
+            return Err(Unfit::Fields(wrong));
         }
         writer.act().map_err(|_| Unfit::Unwritable)
+    }
+
+    /// Writes the users and wallets that a field names.
+    async fn written_who(
+        &self,
+        field: ActField,
+        who: Given<'_>,
+        writer: ActWriter,
+        management: Management<'_>,
+    ) -> Result<ActWriter, Unfit> {
+        let found = look_up(self, who, management).await?;
+        match (field, found.as_slice()) {
+            (ActField::FirstMembers, []) => {}
+            (_, []) => return who.judged(Err("is missing")),
+            (ActField::Wallet, [Subject::User(_), ..]) => return who.judged(Err("is the id of a user")),
+            (ActField::Wallet, [_, _, ..]) => return who.judged(Err("takes one wallet")),
+            _ => {}
+        }
+        Ok(found.into_iter().fold(writer, |writer, who| writer.subject(&who.into())))
     }
 
     /// Adds what a page knows of a field: a value for each of its inputs, in their order.

@@ -9,6 +9,7 @@ use countersign_domain::act::{Act, ActName, Takes, Topic};
 use countersign_domain::challenge::ChallengeRejected;
 use countersign_domain::desk::pending::{Fact, FactName, PendingChange};
 use countersign_domain::error::OAuthErrorCode as Code;
+use countersign_domain::id::ClientId;
 use countersign_domain::refusal::RefusedFor;
 use countersign_domain::secret::Secret;
 use countersign_domain::wallet::WalletAccount;
@@ -28,7 +29,9 @@ use countersign_operators::desk::begin_change::{
     BeginChangeError, ChangeText, begin_change, change_of_text, recall_change,
 };
 use countersign_operators::desk::complete_change::{CompleteChangeError, Completed, complete_change};
+use countersign_operators::desk::overview::Counted;
 use countersign_operators::desk::proposals::ProposalGone;
+use countersign_operators::desk::review::{Affected, Becomes, BecomesName, review_change};
 use countersign_operators::operate::Effect;
 use countersign_operators::people::block::BlockedNow;
 use countersign_ports::RotatedKeys;
@@ -38,17 +41,25 @@ use serde::Serialize;
 
 use super::admit::Visit;
 use super::asking::{APPLICATION, APPLICATION_URL, are_ticks};
+use super::events;
 use super::field::Input;
 use super::forms::{Form, key_of};
+use super::happened::Happened;
+use super::hidden::{SecretView, Signed};
 use super::mail;
 use super::query::segment;
-use super::sent::{Sent, Unfit};
+use super::sent::{Sent, Unfit, Wrong, written};
 use super::show::{About, Here, Notice};
 use super::view::{WalletView, unavailable, wallet_path};
 
 /// The fields of a form that come back with the signature: they say which settings are shown with a new client, and
 /// change nothing.
 const KEPT: [Input; 2] = [APPLICATION, APPLICATION_URL];
+
+/// How many events of a change are shown when it was made.
+const MOST_SHOWN: u32 = 20;
+
+const CLIENT_SECRET: &str = "client_secret";
 
 /// Why a change is not made, as the pages say it.
 #[derive(Debug)]
@@ -72,7 +83,8 @@ pub(super) const fn again_at<'a>(sent: &'a Sent, path: &'static str) -> Again<'a
 struct SignPage<'a> {
     key: String,
     words: String,
-    now: Vec<FactView>,
+    becomes: Vec<BecomesView>,
+    affects: Vec<AffectedView>,
     /// Does it take something away? Then what confirms it is red, here alone.
     takes: bool,
     needs_second: bool,
@@ -115,11 +127,27 @@ struct FactView {
     word: Option<Word>,
 }
 
-/// A value that the page has words for, in the language of the reader.
+/// Words of the page, in the language of the reader.
 #[derive(Serialize)]
 struct Word {
     group: &'static str,
+    key: String,
+}
+
+/// Something that becomes different.
+#[derive(Serialize)]
+struct BecomesView {
+    label: Word,
+    stays: Vec<FactView>,
+    gone: Vec<FactView>,
+    new: Vec<FactView>,
+}
+
+/// Whom a change affects: the key of a text, and how many.
+#[derive(Serialize)]
+struct AffectedView {
     key: &'static str,
+    count: String,
 }
 
 #[derive(Serialize)]
@@ -133,6 +161,8 @@ struct ChangedView {
 struct RefusedPage {
     key: Option<String>,
     form: Option<Form>,
+    /// All fields that cannot have their values.
+    wrong: Vec<Wrong>,
     back: String,
 }
 
@@ -147,12 +177,15 @@ struct StalePage {
 struct DonePage {
     key: String,
     words: String,
+    /// The events that were recorded. The first says it as a whole.
+    happened: Vec<Happened>,
     proposed: Option<String>,
     /// Was it made before this request?
     again: bool,
     counts: Vec<CountView>,
     still_in: Vec<String>,
     secrets: Vec<SecretView>,
+    new_client: Option<NewClient>,
     settings: Option<SettingsView>,
     request: Option<String>,
     back: String,
@@ -164,11 +197,23 @@ struct CountView {
     count: u64,
 }
 
-/// A new secret, which is shown only here.
+/// What the application of a new client asks for.
 #[derive(Serialize)]
-struct SecretView {
-    name: &'static str,
-    value: String,
+struct NewClient {
+    id: String,
+    issuer: String,
+    discovery: String,
+}
+
+impl NewClient {
+    fn of(visit: &Visit, id: &ClientId) -> Self {
+        let issuer = visit.state.context.policy.public_url.as_str();
+        Self {
+            id: id.to_string(),
+            issuer: issuer.to_owned(),
+            discovery: format!("{issuer}/.well-known/openid-configuration"),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -195,19 +240,26 @@ pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<
         Err(Unfit::Store(error)) => return Err(unavailable(error)),
         Err(Unfit::NoChange) => return Err(ApiError::invalid_request("change names no change")),
         Err(Unfit::Unwritable) => {
-            return ask_again(&visit, &sent, Refusal::of(&ActRefused::Unwritable)).await;
+            return ask_again(&visit, &sent, Refusal::of(&ActRefused::Unwritable), Vec::new()).await;
         }
-        Err(Unfit::Field { name, why }) => {
-            let refusal =
-                Refusal::new(StatusCode::BAD_REQUEST, Notice::because("field", format!("{name} {why}")));
-            return ask_again(&visit, &sent, refusal).await;
+        Err(Unfit::Fields(wrong)) => {
+            let refusal = Refusal::new(StatusCode::BAD_REQUEST, Notice::of("field"));
+            return ask_again(&visit, &sent, refusal, wrong).await;
         }
     };
     match begin_change(visit.desk(), &visit.operator, change, signer.as_ref()).await {
         Ok((pending, shown)) => {
             ask_to_sign(&visit, &session, &pending, &shown, &again_at(&sent, "/changes")).await
         }
-        Err(error) => ask_again(&visit, &sent, of_begin(error)?).await,
+        Err(error) => {
+            let wrong = match &error {
+                BeginChangeError::Refused(ActRefused::Metadata(rejected)) => {
+                    vec![Wrong { name: rejected.field(), why: rejected.to_string() }]
+                }
+                _ => Vec::new(),
+            };
+            ask_again(&visit, &sent, of_begin(error)?, wrong).await
+        }
     }
 }
 
@@ -215,11 +267,12 @@ pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<
 pub(super) async fn sign(visit: Visit, session: Session, body: Body) -> Result<HttpResponse, ApiError> {
     visit.state.admit(&visit.request, Limited::Login)?;
     let sent = Sent::read(&body, are_ticks)?;
+    let all = Signed::of(&sent);
     if let Some(made) = session::desk_change_made(&session)
         && let Some(text) = sent.one("challenge")
         && let Some(change) = change_of_text(visit.desk(), &made.id, text)
     {
-        return made_before(&visit, &change, made).await;
+        return made_before(&visit, &sent, &change, &all, made).await;
     }
     let mut pending = session::load_desk_change(&session)?;
     let action = Action::SignDeskChange { challenge: pending.challenge.id };
@@ -232,12 +285,7 @@ pub(super) async fn sign(visit: Visit, session: Session, body: Body) -> Result<H
     let text = required("challenge")?;
     let signed = SignedText { text: text.clone(), signature: required("signature")?.trim().to_owned() };
     match complete_change(visit.desk(), &visit.operator, &mut pending, signed).await {
-        Ok(completed) => {
-            let proposed = matches!(completed, Completed::Proposed { .. });
-            let made = MadeChange { id: pending.challenge.id.to_string(), proposed };
-            session::note_desk_change_made(&session, &made)?;
-            done(&visit, &sent, completed).await
-        }
+        Ok(completed) => done(&visit, &session, &sent, (&pending, &all), completed).await,
         Err(error) => not_made(&visit, &session, &sent, (&pending, &text), error).await,
     }
 }
@@ -267,6 +315,8 @@ async fn sign_page(
 ) -> Result<HttpResponse, ApiError> {
     let wallets = &*visit.state.context.wallets;
     let (here, back) = subject_of(&shown.change);
+    let user = visit.operator.session.user;
+    let review = review_change(visit.desk(), user, &shown.change).await.map_err(unavailable)?;
     let is_second = pending.proposal.is_some();
     let may_choose = !again.path.is_empty();
     let others = visit.operator.wallets.iter().filter(|wallet| may_choose && **wallet != shown.signer);
@@ -274,7 +324,8 @@ async fn sign_page(
     let page = SignPage {
         key: key_of(shown.change.name()),
         words: shown.change.statement(),
-        now: shown.now.iter().map(FactView::of).collect(),
+        becomes: review.becomes.iter().map(BecomesView::of).collect(),
+        affects: review.affects.iter().map(AffectedView::of).collect(),
         takes: shown.change.name().row().takes != Takes::Nothing,
         needs_second: shown.needs_second,
         is_second,
@@ -300,11 +351,16 @@ async fn sign_page(
 }
 
 /// Shows the form once more, with what was typed and why it was refused.
-async fn ask_again(visit: &Visit, sent: &Sent, refusal: Refusal) -> Result<HttpResponse, ApiError> {
+async fn ask_again(
+    visit: &Visit,
+    sent: &Sent,
+    refusal: Refusal,
+    wrong: Vec<Wrong>,
+) -> Result<HttpResponse, ApiError> {
     let name = sent.name();
-    let form = name.map(|name| visit.desk_forms().form_again(name, sent));
+    let form = name.map(|name| visit.desk_forms().form_again(name, sent, &wrong));
     let (here, back) = page_of(sent);
-    refuse(visit, refusal, here, RefusedPage { key: name.map(key_of), form, back }).await
+    refuse(visit, refusal, here, RefusedPage { key: name.map(key_of), form, wrong, back }).await
 }
 
 /// Says why nothing was changed.
@@ -314,7 +370,13 @@ pub(super) async fn refused(
     here: Here,
     back: &str,
 ) -> Result<HttpResponse, ApiError> {
-    refuse(visit, refusal, here, RefusedPage { key: None, form: None, back: back.to_owned() }).await
+    refuse(
+        visit,
+        refusal,
+        here,
+        RefusedPage { key: None, form: None, wrong: Vec::new(), back: back.to_owned() },
+    )
+    .await
 }
 
 async fn refuse(
@@ -323,7 +385,7 @@ async fn refuse(
     here: Here,
     page: RefusedPage,
 ) -> Result<HttpResponse, ApiError> {
-    visit.log(&refusal);
+    visit.log_because(&refusal, &page.wrong);
     let Refusal { status, notice, .. } = refusal;
     let about = About { state: Some("refused"), notice: Some(notice), ..About::default() };
     visit.show(DeskPage::Refused, here, about, status, &page).await
@@ -410,7 +472,13 @@ async fn not_made(
     refused(visit, refusal, here, &back).await
 }
 
-async fn done(visit: &Visit, sent: &Sent, completed: Completed) -> Result<HttpResponse, ApiError> {
+async fn done(
+    visit: &Visit,
+    session: &Session,
+    sent: &Sent,
+    (pending, signed): (&PendingChange, &Signed<'_>),
+    completed: Completed,
+) -> Result<HttpResponse, ApiError> {
     let (change, effect, proposed) = match completed {
         Completed::Done { change, effect } => (change, Some(effect), None),
         Completed::Proposed { proposal, change } => {
@@ -419,43 +487,80 @@ async fn done(visit: &Visit, sent: &Sent, completed: Completed) -> Result<HttpRe
         }
     };
     let (here, back) = where_it_is(&change, effect.as_ref());
-    let mut page = DonePage {
-        key: key_of(change.name()),
-        words: change.statement(),
-        request: Reference::of(&visit.request),
-        back,
-        ..DonePage::default()
-    };
+    let mut page = DonePage::of(&change, back);
     if let Some(effect) = effect {
-        page.tell(visit, sent, effect);
+        page.tell(visit, effect);
     }
-    let state = if proposed.is_some() { "proposed" } else { "done" };
+    page.request = Reference::of(&visit.request);
     page.proposed = proposed;
-    let about = About { state: Some(state), ..About::default() };
-    visit.show(DeskPage::Done, here, about, StatusCode::OK, &page).await
+    let made = MadeChange {
+        id: pending.challenge.id.to_string(),
+        proposed: page.proposed.is_some(),
+        request: page.request.clone(),
+        secrets: signed.hide(&page.secrets),
+        until: pending.challenge.expires_at.unix_timestamp(),
+    };
+    session::note_desk_change_made(session, &made)?;
+    page.show(visit, sent, &change, here, StatusCode::OK).await
 }
 
-/// Shows once more a change that was made, when its page is loaded again. It is refused, because its text was
-/// used already; no secret is shown.
-async fn made_before(visit: &Visit, change: &Act, made: MadeChange) -> Result<HttpResponse, ApiError> {
+/// Shows once more a change that was made, when its page is loaded again. It is refused, because its text was used
+/// already. Who sends all that was sent sees its secrets again until the text would have expired.
+async fn made_before(
+    visit: &Visit,
+    sent: &Sent,
+    change: &Act,
+    signed: &Signed<'_>,
+    made: MadeChange,
+) -> Result<HttpResponse, ApiError> {
     let (here, back) = where_it_is(change, None);
-    let state = if made.proposed { "proposed" } else { "done" };
+    let is_soon = visit.state.context.clock.now().unix_timestamp() < made.until;
+    let secrets = made.secrets.filter(|_| is_soon).and_then(|hidden| signed.reveal(&hidden));
     let page = DonePage {
-        key: key_of(change.name()),
-        words: change.statement(),
         proposed: made.proposed.then_some(made.id),
+        request: made.request,
+        secrets: secrets.unwrap_or_default(),
         again: true,
-        back,
-        ..DonePage::default()
+        ..DonePage::of(change, back)
     };
     visit.log(&Refusal::SPENT);
-    let about = About { state: Some(state), ..About::default() };
-    visit.show(DeskPage::Done, here, about, Refusal::SPENT.status, &page).await
+    page.show(visit, sent, change, here, Refusal::SPENT.status).await
 }
 
 impl DonePage {
+    fn of(change: &Act, back: String) -> Self {
+        Self { key: key_of(change.name()), words: change.statement(), back, ..Self::default() }
+    }
+
+    /// Adds what was recorded and what an application needs to know, and shows the page.
+    async fn show(
+        mut self,
+        visit: &Visit,
+        sent: &Sent,
+        change: &Act,
+        here: Here,
+        status: StatusCode,
+    ) -> Result<HttpResponse, ApiError> {
+        if self.proposed.is_none()
+            && let Some(request) = &self.request
+        {
+            self.happened = events::happened(visit, request, MOST_SHOWN).await?;
+        }
+        if let (Act::RegisterClient { id: Some(id), .. }, None) = (change, &self.proposed) {
+            let client = NewClient::of(visit, id);
+            let secret = self.secrets.iter().find(|secret| secret.name == CLIENT_SECRET);
+            let secret = secret.map(|secret| secret.value.as_str()).unwrap_or_default();
+            self.settings = SettingsView::of(visit, sent, &client.id, secret);
+            self.back = format!("/clients/{id}");
+            self.new_client = Some(client);
+        }
+        let state = if self.proposed.is_some() { "proposed" } else { "done" };
+        let about = About { state: Some(state), ..About::default() };
+        visit.show(DeskPage::Done, here, about, status, &self).await
+    }
+
     /// Says what a change did, and notifies the clients whose people it signed out.
-    fn tell(&mut self, visit: &Visit, sent: &Sent, effect: Effect) {
+    fn tell(&mut self, visit: &Visit, effect: Effect) {
         let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let secret = |secret: &Secret| secret.expose().to_owned();
         if let Effect::Removed(_, removed) = &effect {
@@ -468,19 +573,16 @@ impl DonePage {
         }
         if let Effect::Registered(registered) = &effect {
             visit.state.metrics.clients_registered.count();
-            let id = registered.client.id.to_string();
             let client_secret = registered.secret.as_ref().map(secret);
-            self.settings = SettingsView::of(visit, sent, &id, client_secret.as_deref().unwrap_or_default());
-            self.secrets.push(SecretView { name: "client_id", value: id });
-            self.secrets.extend(client_secret.map(|value| SecretView { name: "client_secret", value }));
+            self.secrets.extend(client_secret.map(|value| SecretView::of(CLIENT_SECRET, value)));
             let value = secret(&registered.registration_token);
-            self.secrets.push(SecretView { name: "registration_access_token", value });
+            self.secrets.push(SecretView::of("registration_access_token", value));
         }
         if let Effect::Rotated(_, rotated) = &effect {
-            self.secrets.push(SecretView { name: "client_secret", value: secret(&rotated.secret) });
+            self.secrets.push(SecretView::of(CLIENT_SECRET, secret(&rotated.secret)));
         }
         if let Effect::AdminKeyCreated(created) = &effect {
-            self.secrets.push(SecretView { name: "admin_key", value: secret(&created.text) });
+            self.secrets.push(SecretView::of("admin_key", secret(&created.text)));
         }
         if let Effect::Keys(RotatedKeys { made, withdrawn }) = &effect {
             self.counts.push(CountView { key: "keys_made", count: number(made.len()) });
@@ -507,7 +609,12 @@ impl SettingsView {
 impl Visit {
     /// Writes a refusal into the log.
     fn log(&self, refusal: &Refusal) {
-        let sentence = refusal.notice.detail.clone().unwrap_or_else(|| refusal.notice.key.to_owned());
+        self.log_because(refusal, &[]);
+    }
+
+    fn log_because(&self, refusal: &Refusal, wrong: &[Wrong]) {
+        let detail = refusal.notice.detail.clone().or((!wrong.is_empty()).then(|| written(wrong)));
+        let sentence = detail.unwrap_or_else(|| refusal.notice.key.to_owned());
         let error = ApiError::new(Code::InvalidRequest, sentence).with_status(refusal.status);
         self.state.log_refusal(&self.request, &error.logged_as(refusal.logged_as), None);
     }
@@ -547,7 +654,40 @@ impl Refusal {
 impl FactView {
     fn of(fact: &Fact) -> Self {
         let Fact { name, value } = fact;
-        Self { name: fact_key(name.name()), value: value.clone(), word: word_for(*name, value) }
+        let value = Fact::without_mark(value);
+        let shown = match name {
+            FactName::Rule => value.strip_prefix("groups:").unwrap_or(value),
+            _ => value,
+        };
+        Self { name: fact_key(name.name()), value: shown.to_owned(), word: word_for(*name, value) }
+    }
+
+    /// What a client registered is shown as it is.
+    fn plain(value: &str) -> Self {
+        Self { name: String::new(), value: value.to_owned(), word: None }
+    }
+}
+
+impl BecomesView {
+    fn of(becomes: &Becomes) -> Self {
+        let Becomes { name, stays, gone, new } = becomes;
+        let label = match name {
+            BecomesName::Fact(name) => Word { group: "facts", key: fact_key(name.name()) },
+            BecomesName::Field(field) => Word { group: "fields", key: field.name().to_owned() },
+        };
+        let view = |value: &String| match name {
+            BecomesName::Fact(name) => FactView::of(&Fact::new(*name, value)),
+            BecomesName::Field(_) => FactView::plain(value),
+        };
+        let all = |values: &[String]| values.iter().map(view).collect();
+        Self { label, stays: all(stays), gone: all(gone), new: all(new) }
+    }
+}
+
+impl AffectedView {
+    fn of((affected, counted): &(Affected, Counted)) -> Self {
+        let more = if counted.is_limit { "+" } else { "" };
+        Self { key: affected.name(), count: format!("{}{more}", counted.count) }
     }
 }
 
@@ -569,7 +709,13 @@ fn word_for(name: FactName, value: &str) -> Option<Word> {
         | FactName::Expires => ("answers", &["yes", "no"]),
         FactName::Rule => ("options", &["default", "everyone", "nobody"]),
         FactName::OpenTo => ("options", &["everyone", "named"]),
-        FactName::Release if value == "rule" => return Some(Word { group: "options", key: "release_rule" }),
+        FactName::Release if value == "rule" => {
+            return Some(Word { group: "options", key: "release_rule".to_owned() });
+        }
+        // They are known by their marks, which no one reads.
+        FactName::Secret | FactName::Metadata => {
+            return Some(Word { group: "answers", key: "changed".to_owned() });
+        }
         FactName::Release => ("options", &["all"]),
         FactName::RegisteredBy => ("registered_by", &["operator", "self", "document"]),
         FactName::Proposal => ("proposal_states", &["waiting", "taken", "done", "failed", "withdrawn"]),
@@ -586,13 +732,11 @@ fn word_for(name: FactName, value: &str) -> Option<Word> {
         | FactName::Scopes
         | FactName::GrantTypes
         | FactName::Authentication
-        | FactName::Secret
         | FactName::Resources
-        | FactName::Metadata
         | FactName::Keys
         | FactName::AdminScopes => return None,
     };
-    keys.iter().find(|key| **key == value).map(|&key| Word { group, key })
+    keys.iter().find(|key| **key == value).map(|&key| Word { group, key: key.to_owned() })
 }
 
 /// The key of a fact's text.

@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use countersign_domain::act::{ActField, ActName};
-use countersign_domain::admission::Release;
+use countersign_domain::admission::{AccessRule, Release};
 use countersign_domain::client::{Client, ClientAuthentication};
 use countersign_domain::client_field::ClientField;
 use countersign_domain::client_view::FieldValue;
@@ -70,7 +70,9 @@ struct Fact {
 /// Who can sign in to a client, and which groups it gets.
 #[derive(Serialize)]
 pub(super) struct AccessView {
-    rule: String,
+    /// `everyone`, `nobody` or `groups`.
+    rule: &'static str,
+    groups: Vec<String>,
     /// Is it the client's own rule?
     own: bool,
     /// `all` or `a,b`; none if the rule decides.
@@ -192,9 +194,15 @@ impl ClientRow {
 
 impl AccessView {
     pub(super) fn of(visit: &Visit, client: &Client) -> Self {
-        let default = &visit.state.context.policy.default_access;
+        let rule = client.access.rule_or(&visit.state.context.policy.default_access);
+        let key = match rule {
+            AccessRule::Everyone => "everyone",
+            AccessRule::Nobody => "nobody",
+            AccessRule::Groups(_) => "groups",
+        };
         Self {
-            rule: client.access.rule_or(default).to_string(),
+            rule: key,
+            groups: rule.groups().iter().map(ToString::to_string).collect(),
             own: client.access.rule.is_some(),
             release: match &client.access.release {
                 Release::OfRule => None,

@@ -201,6 +201,14 @@ async fn clients_in(visit: &Visit, events: &[Event]) -> Result<BTreeMap<ClientId
     Ok(clients)
 }
 
+/// What a request did, as sentences, oldest first.
+pub(super) async fn happened(visit: &Visit, request: &str, at_most: u32) -> Result<Vec<Happened>, ApiError> {
+    let events = visit.management().storage.events_of_request(request, None, at_most).await;
+    let events = events.map_err(unavailable)?;
+    let clients = clients_in(visit, &events).await?;
+    Ok(events.iter().map(|event| Happened::of(event, &clients)).collect())
+}
+
 /// The events of one request, oldest first. There are few, unless many requests came with one id.
 async fn of_request(visit: &Visit, query: &Query, after: Option<EventId>) -> Result<EventsListed, ApiError> {
     let (storage, limit) = (visit.management().storage, query.limit()?);

@@ -52,6 +52,8 @@ pub(super) struct Field {
     pub(super) input: Input,
     value: String,
     options: Vec<Choice>,
+    /// Why it cannot have this value.
+    pub(super) wrong: Option<String>,
 }
 
 /// What can be chosen in a field.
@@ -127,6 +129,6 @@ impl Field {
         let keyed = input.keyed.iter().map(|(option, key)| choice((*option).to_owned(), key, None));
         let listed = (input.listed)(applications).into_iter();
         let listed = listed.map(|(option, text)| choice(option, "", Some(text)));
-        Self { input, value: value.to_owned(), options: keyed.chain(listed).collect() }
+        Self { input, value: value.to_owned(), options: keyed.chain(listed).collect(), wrong: None }
     }
 }

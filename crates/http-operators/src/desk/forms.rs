@@ -6,10 +6,13 @@ use countersign_domain::desk::operators::DeskPolicy;
 use countersign_domain::group::GroupName;
 use serde::Serialize;
 
-use super::asking::{GROUP, inputs_of};
+use super::asking::{APPLICATION, APPLICATION_URL, GROUP, RULE, RULE_GROUPS, inputs_of};
 use super::field::{Field, Input, Kind};
-use super::sent::Sent;
+use super::sent::{Sent, Wrong};
 use crate::settings::Applications;
+
+/// What a form asks first, whatever the order in the text: what everyone can answer, and then what has no usual answer.
+const FIRST: [&str; 4] = [APPLICATION.name, APPLICATION_URL.name, RULE.name, RULE_GROUPS.name];
 
 /// A form.
 #[derive(Clone, Debug, Serialize)]
@@ -39,6 +42,8 @@ pub(super) struct Forms<'a> {
     pub(super) applications: &'a dyn Applications,
     /// Who the operators are.
     pub(super) policy: Option<&'a DeskPolicy>,
+    /// The act whose form is open, because a menu led to it.
+    pub(super) wanted: Option<ActName>,
 }
 
 /// The key of an act's text.
@@ -52,9 +57,16 @@ impl Forms<'_> {
         self.filled(name, known, false)
     }
 
-    /// The form of a change once more, with all that was sent.
-    pub(super) fn form_again(self, name: ActName, sent: &Sent) -> Form {
-        self.filled(name, sent, true)
+    /// The form of a change once more, with all that was sent, and what is wrong with it.
+    pub(super) fn form_again(self, name: ActName, sent: &Sent, wrong: &[Wrong]) -> Form {
+        let mut form = self.filled(name, sent, true);
+        for field in &mut form.fields {
+            let found = wrong.iter().find(|wrong| wrong.name == field.input.name);
+            field.wrong = found.map(|wrong| wrong.why.clone());
+            // What is wrong is never folded.
+            field.input.more &= found.is_none();
+        }
+        form
     }
 
     fn filled(self, name: ActName, sent: &Sent, again: bool) -> Form {
@@ -64,7 +76,10 @@ impl Forms<'_> {
             let hides = !again && inputs.first().is_some_and(is_known);
             inputs.into_iter().map(move |input| if hides { input.hidden() } else { input })
         });
-        let fields: Vec<_> = fields.map(|input| Field::of(input, sent, self.applications)).collect();
+        let mut fields: Vec<_> = fields.map(|input| Field::of(input, sent, self.applications)).collect();
+        fields.sort_by_key(|field| {
+            FIRST.iter().position(|first| *first == field.input.name).unwrap_or(FIRST.len())
+        });
         Form {
             id: format!("change-{name}"),
             change: name.word(),
@@ -73,7 +88,7 @@ impl Forms<'_> {
             second: self.surely_needs_second(name, sent),
             second_of_operator: self.policy.is_some_and(|policy| name.may_need_second(policy))
                 && name.row().second == Second::AboutOperator,
-            open: again,
+            open: again || self.wanted == Some(name),
             has_fields: fields.iter().any(|field| field.input.kind != Kind::Hidden),
             has_more: fields.iter().any(|field| field.input.more),
             fields,

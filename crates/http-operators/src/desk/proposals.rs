@@ -28,7 +28,7 @@ use super::events::{SignatureView, refusal_of};
 use super::forms::{Form, key_of};
 use super::names::NameOf;
 use super::query::{Pager, Query, wrong_row};
-use super::sent::{Sent, Unfit};
+use super::sent::{Sent, Unfit, written};
 use super::show::{About, Here};
 use super::view::{WalletView, unavailable};
 
@@ -134,9 +134,9 @@ pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<
     visit.forms().require(&Action::BeginDeskChange, sent.one("form"))?;
     let asked = || Ok((sent.proposal()?, sent.signer(&visit.operator.wallets)?));
     let (id, signer) = asked().map_err(|unfit| match unfit {
-        Unfit::Field { name, why } => ApiError::invalid_request(format!("{name} {why}")),
-        Unfit::NoChange | Unfit::Unwritable => ApiError::invalid_request("proposal is missing"),
         Unfit::Store(error) => unavailable(error),
+        Unfit::Fields(wrong) => ApiError::invalid_request(written(&wrong)),
+        Unfit::NoChange | Unfit::Unwritable => ApiError::invalid_request("proposal is missing"),
     })?;
     let begun = begin_countersign(visit.desk(), &visit.operator, id, signer.as_ref()).await;
     let back = format!("/proposals/{id}");

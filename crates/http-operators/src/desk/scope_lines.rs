@@ -10,13 +10,7 @@ use countersign_http_actix::page::language::page_languages;
 
 /// Writes the lines: one for each scope, and one more for each other language.
 pub(super) fn write_scopes(scopes: &[ResourceScope]) -> String {
-    let lines = scopes.iter().flat_map(|scope| {
-        let ResourceScope { name, title, titles, needs } = scope;
-        let needs = needs.as_ref().map(|group| format!(" needs {group}")).unwrap_or_default();
-        let first = format!("{name}{needs} = {}", title.as_str());
-        let others = titles.iter().map(move |(tag, title)| format!("{name}[{tag}] = {}", title.as_str()));
-        std::iter::once(first).chain(others)
-    });
+    let lines = scopes.iter().flat_map(ResourceScope::lines);
     lines.collect::<Vec<_>>().join("\n")
 }
 

@@ -8,6 +8,7 @@ use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_http_actix::error::ApiError;
 use countersign_http_actix::extract::body::Body;
 use countersign_ports::StoreError;
+use serde::Serialize;
 
 use super::scope_lines::lines_of;
 
@@ -25,11 +26,27 @@ pub(super) struct Given<'a> {
     name: &'static str,
 }
 
+/// A field that cannot have its value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Wrong {
+    pub(super) name: &'static str,
+    /// The rule that it breaks, in English.
+    pub(super) why: String,
+}
+
+/// What is wrong with a form, in one line.
+pub(super) fn written(wrong: &[Wrong]) -> String {
+    let each = wrong
+        .iter()
+        .map(|Wrong { name, why }| if why.contains(name) { why.clone() } else { format!("{name} {why}") });
+    each.collect::<Vec<_>>().join("; ")
+}
+
 /// Why a form asks for no change.
 #[derive(Debug)]
 pub(super) enum Unfit {
-    /// A field cannot have its value.
-    Field { name: &'static str, why: String },
+    /// Fields cannot have their values.
+    Fields(Vec<Wrong>),
     /// It names no change.
     NoChange,
     /// The change cannot be written down.
@@ -101,7 +118,7 @@ impl Sent {
 impl<'a> Given<'a> {
     /// What was judged, unless it is wrong.
     pub(super) fn judged<T>(self, judged: Result<T, impl Display>) -> Result<T, Unfit> {
-        judged.map_err(|why| Unfit::Field { name: self.name, why: why.to_string() })
+        judged.map_err(|why| Unfit::Fields(vec![Wrong { name: self.name, why: why.to_string() }]))
     }
 
     /// The value without the spaces around it.

@@ -8,6 +8,7 @@ use countersign_http_actix::browser::forms::Action;
 use countersign_http_actix::error::ApiError;
 use countersign_http_actix::page::language::Language;
 use countersign_http_actix::page::name::{DeskPage, Name};
+use countersign_operators::desk::overview::{Counted, count_waiting};
 use serde::Serialize;
 
 use super::admit::Visit;
@@ -35,21 +36,18 @@ pub(super) enum Here {
 }
 
 impl Here {
-    /// All places, as the list has them.
-    const LISTED: [Self; 12] = [
-        Self::Overview,
-        Self::People,
-        Self::Wallets,
-        Self::Groups,
-        Self::Clients,
-        Self::Access,
-        Self::Resources,
-        Self::Events,
-        Self::Refusals,
-        Self::Proposals,
-        Self::Keys,
-        Self::AdminKeys,
+    /// The places of the list, in its groups. What is not here is below one of them.
+    const LISTED: [&[Self]; 4] = [
+        &[Self::Overview, Self::Proposals],
+        &[Self::People, Self::Groups, Self::Clients, Self::Access, Self::Resources],
+        &[Self::Events, Self::Refusals],
+        &[Self::Keys, Self::AdminKeys],
     ];
+
+    /// Is a page of this place below that entry of the list?
+    fn is_below(self, listed: Self) -> bool {
+        self == listed || (self, listed) == (Self::Wallets, Self::People)
+    }
 
     /// The key of its text.
     pub(super) const fn name(self) -> &'static str {
@@ -132,7 +130,7 @@ struct Frame<'a> {
     state: &'static str,
     subject: Option<NameOf>,
     query: Option<&'a str>,
-    places: Vec<Entry>,
+    places: Vec<Vec<Entry>>,
     me: Me,
     notice: Option<Notice>,
     /// The secret of the forms that begin a change.
@@ -143,6 +141,9 @@ struct Frame<'a> {
 struct Entry {
     name: &'static str,
     path: &'static str,
+    is_here: bool,
+    /// How much waits there.
+    count: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -162,16 +163,13 @@ impl Visit {
         status: StatusCode,
         content: &P,
     ) -> Result<HttpResponse, ApiError> {
-        let quorum = self.state.context.policy.desk.as_ref().map(|policy| policy.quorum);
-        let places = Here::LISTED.into_iter();
-        let places = places.filter(|place| *place != Here::Proposals || quorum == Some(Quorum::Two));
         let account = &self.operator.session.account;
         let frame = Frame {
             here: here.name(),
             state: about.state.unwrap_or(here.name()),
             subject: about.subject,
             query: about.query,
-            places: places.map(|place| Entry { name: place.name(), path: place.path() }).collect(),
+            places: self.places(here).await?,
             me: Me { short: account.shortened(), address: account.caip10(), name: NameOf::wallet(account) },
             notice: about.notice,
             form: self.forms().secret(&Action::BeginDeskChange),
@@ -187,6 +185,29 @@ impl Visit {
             answer.headers_mut().insert(OPENER_POLICY, HeaderValue::from_static("same-origin-allow-popups"));
         }
         Ok(answer)
+    }
+
+    /// The places that there are, and how many proposals wait.
+    async fn places(&self, here: Here) -> Result<Vec<Vec<Entry>>, ApiError> {
+        let quorum = self.state.context.policy.desk.as_ref().map(|policy| policy.quorum);
+        let waiting = match quorum {
+            Some(Quorum::Two) => Some(count_waiting(self.desk()).await.map_err(unavailable)?.0),
+            Some(Quorum::One) | None => None,
+        };
+        let count = |waiting: Counted| {
+            let more = if waiting.is_limit { "+" } else { "" };
+            (waiting.count > 0).then(|| format!("{}{more}", waiting.count))
+        };
+        let entry = |place: &Here| {
+            let is_proposals = *place == Here::Proposals;
+            (!is_proposals || waiting.is_some()).then(|| Entry {
+                name: place.name(),
+                path: place.path(),
+                is_here: here.is_below(*place),
+                count: waiting.filter(|_| is_proposals).and_then(count),
+            })
+        };
+        Ok(Here::LISTED.iter().map(|group| group.iter().filter_map(entry).collect()).collect())
     }
 
     /// Shows a page for reading.

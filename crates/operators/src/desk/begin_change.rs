@@ -70,7 +70,6 @@ pub fn recall_change(desk: Desk<'_>, pending: &PendingChange, text: &str) -> Opt
     let signing_hints = context.wallets.signing_hints(&pending.signer);
     Some(ChangeText {
         change: written.change,
-        now: pending.seen.clone(),
         needs_second: pending.needs_second,
         signer: pending.signer.clone(),
         text: TextToSign { text: text.to_owned(), signing_hints },

@@ -18,8 +18,6 @@ use super::Desk;
 pub struct ChangeText {
     /// The change.
     pub change: Act,
-    /// What its subject is now.
-    pub now: Vec<Fact>,
     /// Must a second operator sign it too?
     pub needs_second: bool,
     /// The wallet that is to sign.
@@ -77,7 +75,7 @@ pub(super) fn make_text(
     };
     let signing_hints = context.wallets.signing_hints(&signer);
     let text = TextToSign { text, signing_hints };
-    let shown = ChangeText { change: written.change, now: facts, needs_second, signer, text, expires_at };
+    let shown = ChangeText { change: written.change, needs_second, signer, text, expires_at };
     Ok((pending, shown))
 }
 

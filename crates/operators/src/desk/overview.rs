@@ -68,7 +68,7 @@ pub async fn read_overview(desk: Desk<'_>) -> Result<Overview, StoreError> {
     let since = today.saturating_sub(Duration::days(i64::from(DAYS) - 1));
     let counts = storage.day_counts(since).await?;
     let sessions = storage.count_sessions(now, MOST_SESSIONS).await?;
-    let (waiting, unreadable) = waiting(desk, now).await?;
+    let (waiting, unreadable) = count_waiting(desk).await?;
     Ok(Overview {
         today,
         sign_ins: sign_ins(since, today, &counts),
@@ -92,7 +92,8 @@ async fn replicas(desk: Desk<'_>, now: OffsetDateTime) -> Result<Vec<Replica>, S
 
 /// Counts the proposals that wait. Their ids begin with the time of their texts, so none that waits comes after one that
 /// is too old to. Whether there are perhaps more is part of the answer (F-23). Also counts rows that cannot be read.
-async fn waiting(desk: Desk<'_>, now: OffsetDateTime) -> Result<(Counted, usize), StoreError> {
+pub async fn count_waiting(desk: Desk<'_>) -> Result<(Counted, usize), StoreError> {
+    let now = desk.context.clock.now();
     let longest = proposal::LIFETIME + desk.context.policy.lifetimes.challenge;
     let (mut after, mut seen, mut count, mut unreadable) = (None, 0, 0_u32, 0);
     loop {

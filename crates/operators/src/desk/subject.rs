@@ -12,7 +12,7 @@ use countersign_domain::desk::pending::{Fact, FactName, mark_of};
 use countersign_domain::group::{GroupName, Through};
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::registration::{JudgedMetadata, RequestedMetadata, Rules};
-use countersign_domain::resource::{MAX_RESOURCE_SCOPES, Resource};
+use countersign_domain::resource::{MAX_RESOURCE_SCOPES, Resource, ResourceScope};
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::group_store::counted as members_counted;
@@ -327,8 +327,8 @@ async fn proposal_to_end(
 }
 
 /// Words of facts that are so or not.
-const YES: &str = "yes";
-const NO: &str = "no";
+pub(super) const YES: &str = "yes";
+pub(super) const NO: &str = "no";
 
 const fn yes_or_no(is_so: bool) -> &'static str {
     if is_so { YES } else { NO }
@@ -543,10 +543,7 @@ fn of_client(client: Client) -> Known {
         Fact::new(FactName::GrantTypes, joined(grant_types)),
         Fact::new(FactName::Authentication, client.authentication.method()),
         Fact::new(FactName::Metadata, mark_of(format!("{rest:?}"))),
-        Fact::new(
-            FactName::Rule,
-            client.access.rule.as_ref().map_or(DEFAULT.to_owned(), ToString::to_string),
-        ),
+        Fact::new(FactName::Rule, rule_name(client.access.rule.as_ref())),
         Fact::new(FactName::Release, release_name(&client.access.release)),
         Fact::new(FactName::Resources, joined(client.resources.iter().cloned())),
         Fact::new(FactName::RegisteredBy, client.origin.name()),
@@ -560,7 +557,11 @@ fn of_client(client: Client) -> Known {
 /// The word for the rule of the setting `default_access`.
 const DEFAULT: &str = "default";
 
-fn release_name(release: &Release) -> String {
+pub(super) fn rule_name(rule: Option<&AccessRule>) -> String {
+    rule.map_or_else(|| DEFAULT.to_owned(), ToString::to_string)
+}
+
+pub(super) fn release_name(release: &Release) -> String {
     match release {
         Release::OfRule => "rule".to_owned(),
         Release::All | Release::Groups(_) => release.to_string(),
@@ -604,14 +605,12 @@ fn no_resource(uri: &str) -> Known {
 }
 
 fn of_resource(resource: Resource) -> Known {
-    let scopes = resource.scopes.iter().map(|scope| {
-        let needs = scope.needs.as_ref().map(|group| format!(" for {group}")).unwrap_or_default();
-        let titles = mark_of(format!("{:?}", scope.titles));
-        format!("{} \"{}\"{needs} {titles}", scope.name, scope.title.as_str())
-    });
+    let scopes: Vec<String> = resource.scopes.iter().flat_map(ResourceScope::lines).collect();
     let name = resource.name.as_ref().map(|name| Fact::new(FactName::Name, name.as_str()));
-    let others =
-        [Fact::new(FactName::OpenTo, resource.open_to.name()), Fact::new(FactName::Scopes, joined(scopes))];
+    let others = [
+        Fact::new(FactName::OpenTo, resource.open_to.name()),
+        Fact::new(FactName::Scopes, scopes.join("\n")),
+    ];
     let facts = name.into_iter().chain(others).collect();
     Known::of(facts).guarded(Guard::Resource(resource))
 }

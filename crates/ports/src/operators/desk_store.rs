@@ -100,6 +100,15 @@ pub struct DayCount {
     pub count: u64,
 }
 
+/// Who has access through a client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccessCount {
+    /// How many people gave it access.
+    pub people: u32,
+    /// How many of its grants are valid.
+    pub grants: u32,
+}
+
 /// A replica that was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replica {

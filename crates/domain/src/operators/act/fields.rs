@@ -16,7 +16,7 @@ pub(crate) const CHANGE: &str = "urn:countersign:change:";
 pub(crate) const WITH: &str = "urn:countersign:with:";
 
 /// Writes the lines of one act, in their order.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ActWriter(Vec<String>);
 
 impl ActWriter {

@@ -11,6 +11,8 @@ use crate::wallet::WalletAccount;
 
 /// The longest value that is remembered, in characters. The session cookie has little room.
 const MAX_REMEMBERED: usize = 60;
+/// What is between the beginning of a long value and its mark.
+const CUT: &str = "… ";
 
 macro_rules! facts {
     ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
@@ -123,7 +125,18 @@ impl Fact {
         }
         let head: String = self.value.chars().take(MAX_REMEMBERED - 10).collect();
         let hash = hex::encode(&Sha256::digest(&self.value)[..4]);
-        Self { name: self.name, value: format!("{head}… {hash}") }
+        Self { name: self.name, value: format!("{head}{CUT}{hash}") }
+    }
+
+    /// A value without what keeps long ones apart when they are shortened.
+    pub fn without_mark(value: &str) -> &str {
+        let is_mark = |mark: &str| mark.len() == 8 && mark.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match value.rsplit_once(CUT) {
+            Some((head, mark)) if is_mark(mark) => {
+                value.get(..head.len() + CUT.trim_end().len()).unwrap_or(value)
+            }
+            _ => value,
+        }
     }
 }
 

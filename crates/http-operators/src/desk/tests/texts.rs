@@ -44,8 +44,9 @@ fn keys(tree: &Value, at: &str, texts: &mut BTreeSet<String>, groups: &mut BTree
 }
 
 fn forms() -> Vec<Form> {
-    let make =
-        |name: &ActName| Forms { applications: &OneApplication, policy: None }.form(*name, &Sent::default());
+    let make = |name: &ActName| {
+        Forms { applications: &OneApplication, policy: None, wanted: None }.form(*name, &Sent::default())
+    };
     ActName::ALL.iter().map(make).collect()
 }
 
@@ -211,7 +212,8 @@ fn a_form_says_beforehand_that_a_second_operator_must_sign() {
     let policy = |quorum| DeskPolicy { admins: Vec::new(), group: group.clone(), quorum };
     let says = |policy: &DeskPolicy, name: ActName, is_operator: bool| {
         let sent = Sent::default().and("group", if is_operator { "ops" } else { "staff" });
-        let form = Forms { applications: &OneApplication, policy: Some(policy) }.form(name, &sent);
+        let form =
+            Forms { applications: &OneApplication, policy: Some(policy), wanted: None }.form(name, &sent);
         serde_json::to_value(form.of_operator(is_operator)).unwrap()["second"] == true
     };
     let (one, two) = (policy(Quorum::One), policy(Quorum::Two));

@@ -2,10 +2,13 @@
 
 use countersign_domain::event::EventKind;
 use countersign_domain::forgetting::Past;
-use countersign_ports::{DayCount, Replica};
+use countersign_domain::id::ClientId;
+use countersign_ports::{AccessCount, DayCount, Replica};
 use time::{Date, OffsetDateTime};
 
-use crate::columns::{At, BigInt, Binary, Day, Moment, Nullable, OnDay, Row, StoredDay, StoredTime, Text};
+use crate::columns::{
+    At, BigInt, Binary, Day, Id, Key, Moment, Nullable, OnDay, Row, StoredDay, StoredTime, Text,
+};
 use crate::database::Statement;
 use crate::statement::statement;
 use crate::{Database, SqlError};
@@ -29,6 +32,19 @@ pub fn day_counts(db: &mut impl Database, since: Date) -> Result<Vec<DayCount>, 
 pub fn count_sessions(db: &mut impl Database, now: OffsetDateTime, at_most: u32) -> Result<u32, SqlError> {
     let count: i64 = CountSessions { now: At(now), at_most: at_most.into() }.one(db)?;
     Ok(u32::try_from(count).unwrap_or(at_most))
+}
+
+/// Goes through the indexes of one client, and stops at `at_most`.
+pub fn count_access(
+    db: &mut impl Database,
+    client: ClientId,
+    now: OffsetDateTime,
+    at_most: u32,
+) -> Result<AccessCount, SqlError> {
+    let (people, grants): (i64, i64) =
+        CountAccess { client: client.into(), now: At(now), at_most: at_most.into() }.one(db)?;
+    let number = |count: i64| u32::try_from(count).unwrap_or(at_most);
+    Ok(AccessCount { people: number(people), grants: number(grants) })
 }
 
 pub fn note_replica(db: &mut impl Database, replica: &Replica, forget_before: Past) -> Result<(), SqlError> {
@@ -84,6 +100,17 @@ statement! {
         SELECT count(*) FROM ( \
           SELECT FROM login_sessions WHERE expires_at > :now ORDER BY expires_at LIMIT :at_most \
         ) AS valid"
+}
+
+statement! {
+    pub CountAccess { client: Id as Key, now: At as Moment, at_most: i64 as BigInt } -> (BigInt, BigInt) = "\
+        SELECT ( \
+          SELECT count(*) FROM (SELECT 1 AS one FROM consents WHERE client_id = :client LIMIT :at_most) AS people \
+        ), ( \
+          SELECT count(*) FROM ( \
+            SELECT revoked_at, forget_after FROM grants WHERE client_id = :client LIMIT :at_most \
+          ) AS granted WHERE revoked_at IS NULL AND forget_after > :now \
+        )"
 }
 
 statement! {
