@@ -1,15 +1,16 @@
 //! What the desk keeps: proposals, what happened on which day, and replicas.
 
+use std::collections::BTreeSet;
 use std::sync::MutexGuard;
 
 use async_trait::async_trait;
 use countersign_domain::desk::proposal::{Proposal, ProposalState};
 use countersign_domain::event::{Event, SecondSignature, Signed};
 use countersign_domain::forgetting::Past;
-use countersign_domain::id::{EventId, GrantId, UserId};
+use countersign_domain::id::{ClientId, EventId, GrantId, UserId};
 use countersign_ports::{
-    DayCount, DeskStore, EndProposal, ProposalAt, ProposalPage, PutProposal, Replica, StoreError,
-    TakeProposal,
+    AccessCount, DayCount, DeskStore, EndProposal, ProposalAt, ProposalPage, PutProposal, Replica,
+    StoreError, TakeProposal,
 };
 use time::{Date, OffsetDateTime};
 

@@ -164,7 +164,7 @@ async fn k_05_a_change_whose_subject_changed_meanwhile_is_refused_and_the_page_s
 }
 
 #[actix_web::test]
-async fn a_new_secret_is_shown_once_with_the_settings_of_the_application() {
+async fn a_new_secret_is_shown_with_the_settings_of_the_application() {
     let site = site(Quorum::One).await;
     let mut ada = Browser::of(&site, "ada").await;
     let fields = [
@@ -186,7 +186,7 @@ async fn a_new_secret_is_shown_once_with_the_settings_of_the_application() {
         body.contains("Wiki <b>") && body.contains("wiki.toml") && body.contains("id=\"only-once\""),
         "{body}"
     );
-    let secret = body.split("id=\"secret-2\">").nth(1).unwrap().split('<').next().unwrap().to_owned();
+    let secret = body.split("id=\"secret-1\">").nth(1).unwrap().split('<').next().unwrap().to_owned();
     assert!(secret.len() > 30 && body.matches(&secret).count() >= 2, "{body}");
     let id = body.split("id=\"back\" href=\"/admin/clients/").nth(1).unwrap().split('"').next().unwrap();
     let client = ada.page(&format!("/admin/clients/{id}")).await;
@@ -250,7 +250,7 @@ async fn five_wrong_signatures_end_a_text() {
 }
 
 #[actix_web::test]
-async fn loading_the_page_of_a_change_again_says_that_it_was_made_and_shows_no_secret() {
+async fn loading_the_page_of_a_change_again_shows_it_again_and_the_secret_only_for_all_that_was_sent() {
     let site = site(Quorum::Two).await;
     let mut ada = Browser::of(&site, "ada").await;
     let registration = [
@@ -262,14 +262,26 @@ async fn loading_the_page_of_a_change_again_says_that_it_was_made_and_shows_no_s
     let asked = ada.begin("client-register", &registration).await.body;
     let done = ada.sign(&asked, "ada").await;
     assert!(done.status == 200 && done.body.contains("id=\"only-once\""), "{}", done.body);
+    let secret = done.body.split("id=\"secret-1\">").nth(1).unwrap().split('<').next().unwrap().to_owned();
     let before = made(&site).await;
     for _ in 0..2 {
         let again = ada.sign(&asked, "ada").await;
         assert_eq!(again.status, 409);
         assert!(again.body.contains("data-done=\"client_register\""), "{}", again.body);
         assert!(again.body.contains("id=\"again\"") && again.body.contains("id=\"back\""), "{}", again.body);
-        assert!(!again.body.contains("only-once") && !again.body.contains("timed out"), "{}", again.body);
+        assert!(again.body.contains(&secret) && !again.body.contains("timed out"), "{}", again.body);
     }
+    // A thief of the cookies can read the signature in the record, but not the secret of the form.
+    let [text, signature] = [value_in(&asked, "sign-form", "challenge"), sign("toy-ada", &value_in(&asked, "sign-form", "challenge"))];
+    for form in ["", "guessed"] {
+        let fields = [("form", form), ("challenge", &text), ("signature", &signature)];
+        let again = ada.post("/admin/changes/sign", &fields).await;
+        assert!(again.status == 409 && again.body.contains("id=\"again\""), "{}", again.body);
+        assert!(!again.body.contains("only-once") && !again.body.contains(&secret), "{}", again.body);
+    }
+    site.clock.advance(site.context.policy.lifetimes.challenge);
+    let late = ada.sign(&asked, "ada").await;
+    assert!(!late.body.contains("only-once") && !late.body.contains(&secret), "{}", late.body);
     // A proposal still waits.
     let create =
         ada.begin("admin-key-create", &[("key_name", "CI"), ("admin_scopes", "users:read")]).await.body;
