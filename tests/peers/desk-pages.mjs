@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto";
 import { judgeWords } from "./axe.mjs";
 import { BASE, check } from "./client.mjs";
 import { CHANGES, addMembers, giveName, manage } from "./desk-changes.mjs";
-import { DESK, FAMILIES, ask, choose, formFor, isDone, look, operator, picture } from "./desk-people.mjs";
+import { ATTACHED, DESK, FAMILIES, ask, choose, formFor, isDone, look, operator, picture } from "./desk-people.mjs";
 import { SLOW, close, confirmed, person } from "./people.mjs";
 
 const LANGUAGES = ["ar", "de", "es", "fr", "pt-BR", "ja", "zh-CN"];
@@ -53,7 +53,7 @@ await check("an application for a new group of ten takes two signatures and eigh
     for (const [name, value] of Object.entries(fields)) await form.locator(`[name="${name}"]`).fill(value);
     for (const [name, value] of Object.entries(choices)) await form.locator(`[name="${name}"]`).selectOption(value);
     await click(`form:has(input[value='${change}']) button[type='submit']`);
-    await desk.locator("#text").waitFor(SLOW);
+    await desk.locator("#text").waitFor(ATTACHED);
     await click("#wallet-list .wallet", { hasText: wallet.name });
     await isDone(desk, change);
   };

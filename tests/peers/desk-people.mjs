@@ -59,6 +59,8 @@ export async function look(page, name) {
 }
 
 const SOON = { timeout: 5000 };
+/** The text of a change is folded where scripts run. */
+export const ATTACHED = { ...SLOW, state: "attached" };
 
 /** The form of a page for a change, opened. */
 export async function formFor(page, change, about) {
@@ -96,7 +98,7 @@ export async function ask(page, change, { page: path, about, fields = {} }) {
   await page.goto(`${DESK}${path}`);
   const form = await filledIn(page, change, about, fields);
   await form.locator('button[type="submit"]').click();
-  await page.locator("#text").waitFor(SLOW);
+  await page.locator("#text").waitFor(ATTACHED);
   const text = await page.locator("#text").textContent();
   assert.match(text, new RegExp(`\n- urn:countersign:change:${change}\n`));
   assert.ok(text.startsWith(`${new URL(BASE).host} wants you to sign in with your `));

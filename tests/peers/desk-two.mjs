@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { BASE, check } from "./client.mjs";
 import { CHANGES, operate } from "./desk-changes.mjs";
-import { DESK, FAMILIES, choose, look, operator } from "./desk-people.mjs";
+import { ATTACHED, DESK, FAMILIES, choose, look, operator } from "./desk-people.mjs";
 import { SLOW, close, inState } from "./people.mjs";
 
 const [one, two] = await Promise.all([operator(FAMILIES[0]), operator(FAMILIES[1])]);
@@ -36,7 +36,7 @@ await check("one proposes, the other sees the same words and how it is now, sign
   await two.page.locator(`a[href="${path}"]`).click();
   await look(two.page, "proposal-of-another");
   await two.page.locator("#sign-form button").click();
-  await two.page.locator("#text").waitFor(SLOW);
+  await two.page.locator("#text").waitFor(ATTACHED);
   assert.match(await two.page.locator("#text").textContent(), /urn:countersign:proposal:/);
   await look(two.page, "sign-second");
   two.reject();
@@ -54,7 +54,7 @@ await check("what changed meanwhile is refused with what changed", async () => {
   const { path, meanwhile } = await propose(one);
   await two.page.goto(new URL(path, BASE).href);
   await two.page.locator("#sign-form button").click();
-  await two.page.locator("#text").waitFor(SLOW);
+  await two.page.locator("#text").waitFor(ATTACHED);
   await meanwhile();
   await choose(two.page, two.wallet);
   await two.page.locator("#stale").waitFor(SLOW);
@@ -65,10 +65,10 @@ await check("whoever proposed it takes it back, and the other cannot sign it any
   const { path } = await propose(one);
   await two.page.goto(new URL(path, BASE).href);
   await two.page.locator("#sign-form button").click();
-  await two.page.locator("#text").waitFor(SLOW);
+  await two.page.locator("#text").waitFor(ATTACHED);
   await one.page.goto(new URL(path, BASE).href);
   await one.page.locator('form:has(input[name="change"][value="proposal-withdraw"]) button[type="submit"]').click();
-  await one.page.locator("#text").waitFor(SLOW);
+  await one.page.locator("#text").waitFor(ATTACHED);
   await choose(one.page, one.wallet);
   await one.page.locator('[data-done="proposal_withdraw"]').waitFor(SLOW);
   await choose(two.page, two.wallet);
@@ -84,7 +84,7 @@ await check("another operator refuses it with a reason, which the first one read
   await form.locator('input[name="reason"]').fill("It's still in use");
   await look(two.page, "refuse");
   await form.locator('button[type="submit"]').click();
-  await two.page.locator("#text").waitFor(SLOW);
+  await two.page.locator("#text").waitFor(ATTACHED);
   await choose(two.page, two.wallet);
   await two.page.locator('[data-done="proposal_refuse"]').waitFor(SLOW);
   await one.page.goto(new URL(path, BASE).href);
