@@ -7,6 +7,7 @@ mod broken_store;
 mod clients;
 mod event_pushes;
 mod footing;
+mod hour_counts;
 mod programs;
 mod sign_in;
 mod tokens;
