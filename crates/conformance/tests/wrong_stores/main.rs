@@ -445,7 +445,7 @@ caught! {
     hour_counts_of_the_first_batch_alone:
         Mistake::AddsHourCounts(|command| command.batch = 1) => hour_counts::a_batch_of_counts_is_added_once;
     hour_counts_of_a_replica_that_is_not_noted:
-        Mistake::NotesWhoeverCounts => hour_counts::a_batch_of_counts_is_added_once;
+        Mistake::KnowsEveryReplica => hour_counts::a_batch_of_counts_is_added_once;
     hour_counts_that_grow_with_what_is_counted:
         Mistake::AddsHourCounts(|command| {
             let batch = command.batch;

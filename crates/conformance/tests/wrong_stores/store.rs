@@ -182,7 +182,7 @@ pub(super) enum Mistake {
     /// Counts of hours are added like this.
     AddsHourCounts(fn(&mut AddHourCounts)),
     /// Every replica that adds counts of hours counts as noted.
-    NotesWhoeverCounts,
+    KnowsEveryReplica,
     /// The hours before another time are forgotten.
     ForgetsHours(fn(&mut OffsetDateTime)),
     /// All hours are forgotten in one step.
@@ -679,7 +679,7 @@ impl Mistaken for WrongStore {
             alter(&mut command);
         }
         let is_noted = self.inner.add_hour_counts(command).await?;
-        Ok(is_noted || matches!(self.mistake, Mistake::NotesWhoeverCounts))
+        Ok(is_noted || matches!(self.mistake, Mistake::KnowsEveryReplica))
     }
 
     async fn forget_hour_counts(&self, before: Past) -> Result<u64, StoreError> {
