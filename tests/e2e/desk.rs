@@ -2,6 +2,7 @@
 
 mod attacks;
 mod changes;
+mod charts;
 mod hidden;
 mod mail;
 mod names;

@@ -9,7 +9,8 @@ use countersign_sql::ops::accounts::delete_account::{ForgetAccess, ForgetGrants}
 use countersign_sql::ops::accounts::wallets::{AreBlocked, ForgetNameOfWallet};
 use countersign_sql::ops::blocks::read_blocks::{BlockOfUser, BlockedWallets, BlockedWalletsOf};
 use countersign_sql::ops::desk::overview::{
-    CountSessions, DayCounts, DeleteReplica, ForgetReplicas, Replicas,
+    CountSessions, DayCounts, DeleteReplica, ForgetHour, ForgetReplicas, HourCounts, IsNoted, NoteBatch,
+    Replicas,
 };
 use countersign_sql::ops::desk::proposals::{
     End, FindProposal, Forget, ForgetOf, ListProposals, list_proposals, put_proposal,
@@ -100,6 +101,11 @@ fn the_overview_scans_no_table() {
     let sessions = steps(connection, CountSessions { now: TIME, at_most: 10 }).join("\n");
     let by = "SEARCH login_sessions USING COVERING INDEX login_sessions_by_expires_at (expires_at>?)";
     assert!(sessions.contains(by), "{sessions}");
+    let hours = steps(connection, HourCounts { since: 0 });
+    assert_eq!(hours, ["SEARCH hour_counts USING PRIMARY KEY (hour>?)"]);
+    finds_rows_by_keys(connection, NoteBatch { replica: &[], batch: 1 });
+    finds_rows_by_keys(connection, IsNoted { replica: &[] });
+    finds_rows_by_keys(connection, ForgetHour { before: 0 });
     finds_rows_by_keys(connection, ForgetReplicas { before: TIME });
     finds_rows_by_keys(connection, DeleteReplica { id: &[] });
     finds_rows_by_keys(connection, Replicas { since: TIME });

@@ -27,6 +27,7 @@ use countersign_usecases::context::cause::SERVER;
 use countersign_usecases::context::footing::Footing;
 use countersign_usecases::events::hosts::keep_host_noted;
 use countersign_usecases::events::waiting_events::SealWatch;
+use countersign_usecases::upkeep::hour_counts::HourCounter;
 use countersign_usecases::{Context, ContextKeys};
 use known::KnownFigures;
 use tokio::task::JoinHandle;
@@ -56,7 +57,7 @@ use crate::upkeep::event_watch::EventWatch;
 use crate::upkeep::key_keeper::KeyKeeper;
 use crate::upkeep::lease::Lease;
 use crate::upkeep::replica_keeper::ReplicaKeeper;
-use crate::upkeep::upkeeper::{Upkeeper, UseWriter};
+use crate::upkeep::upkeeper::{CountWriter, Upkeeper, UseWriter};
 use crate::wiring::{OpenStorage, Wiring};
 
 /// How long the server still takes requests after its readiness turned 503, so that load balancers can look
@@ -159,10 +160,10 @@ pub(crate) async fn serve(
             return started.map(drop);
         }
     };
-    let Started { upkeeper, keys, metrics, pushed, seals, mut running, admin, footing } = started;
+    let Started { upkeeper, keys, metrics, counter, pushed, seals, mut running, admin, footing } = started;
     let admin_server = admin_listener.map(|listener| serve_admin(&running, admin, listener)).transpose()?;
     if let Some(listener) = metrics_listener {
-        serve_metrics(metrics, listener)?;
+        serve_metrics(Arc::clone(&metrics), listener)?;
     }
     let epochs = EpochWatch { footing, entropy: Arc::clone(&upkeeper.context.entropy) };
     let uses = UseWriter { clients: upkeeper.context.clients.clone() };
@@ -176,10 +177,12 @@ pub(crate) async fn serve(
     let waiting = EventWatch { context: context.clone(), seals };
     let agreement = Agreement::of(&config);
     let replica = ReplicaKeeper::new(context.clone(), Arc::clone(watch), agreement, running.strangers());
+    let counts = CountWriter { context: context.clone(), counter, figures: metrics, replica: replica.id() };
     let mut upkeep = vec![
         tokio::spawn(upkeeper.keep()),
         tokio::spawn(keys.keep()),
         tokio::spawn(uses.clone().keep()),
+        tokio::spawn(counts.clone().keep()),
         tokio::spawn(events.keep()),
         tokio::spawn(waiting.keep()),
         tokio::spawn(replica.clone().keep()),
@@ -209,7 +212,7 @@ pub(crate) async fn serve(
         }
     };
     upkeep.iter().for_each(JoinHandle::abort);
-    let rest = Rest { uses, leases: [sealing, pushing], replica, storage };
+    let rest = Rest { uses, counts, leases: [sealing, pushing], replica, storage };
     if let Some(ended) = ended {
         rest.finish().await;
         return match ended {
@@ -235,6 +238,7 @@ struct Started {
     upkeeper: Upkeeper,
     keys: KeyKeeper,
     metrics: Arc<Metrics>,
+    counter: Arc<HourCounter>,
     pushed: Arc<PushCounts>,
     seals: Arc<SealWatch>,
     running: Running,
@@ -303,11 +307,13 @@ async fn start(
     let noted = keep_host_noted(&context).await;
     noted.map_err(|error| Failure::because("write down the host in the record", &error))?;
     warn_of_the_desk(config, &*storage.storage).await;
+    let counter = Arc::<HourCounter>::default();
     let desk = config.desk.as_ref().map(|desk| {
         let (issuer, entropy) = (config.public_url.clone(), Arc::clone(&wiring.entropy));
         let applications = Arc::new(KnownApplications { issuer, entropy });
         let (keys, key_rotation, warnings) = (Arc::clone(&ring), config.key_rotation, warnings.to_vec());
-        let settings = DeskSettings { keys, key_rotation, warnings, applications };
+        let counter = Arc::clone(&counter);
+        let settings = DeskSettings { keys, key_rotation, warnings, applications, counter };
         operators::desk_routes(settings, desk.place)
     });
     let settings = HttpSettings {
@@ -338,7 +344,7 @@ async fn start(
     let upkeeper = Upkeeper { context, clock: watch, forget_unused_users };
     let admin =
         AdminSettings { keys: ring, repeat_key: RepeatKey::new(secret.derive::<32>("repeated requests")) };
-    Ok(Started { upkeeper, keys, metrics, pushed, seals, running, admin, footing })
+    Ok(Started { upkeeper, keys, metrics, counter, pushed, seals, running, admin, footing })
 }
 
 /// Warns if the group of the operators is empty.
@@ -423,6 +429,7 @@ async fn stop(running: Running, admin: Option<RunningAdmin>, rest: Rest) {
 /// What is left to do when no request is in flight.
 struct Rest {
     uses: UseWriter,
+    counts: CountWriter,
     leases: [Lease; 2],
     replica: ReplicaKeeper,
     storage: OpenStorage,
@@ -433,6 +440,7 @@ impl Rest {
     /// queued writes.
     async fn finish(self) {
         self.uses.write().await;
+        self.counts.write().await;
         for lease in &self.leases {
             if let Err(error) = lease.give_back().await {
                 tracing::debug!(error = chain(&error), "a lease was not given back: it ends by itself");

@@ -19,6 +19,7 @@ use countersign_domain::event_push::ReceiverId;
 use countersign_domain::forgetting::{TimeMark, TimeWitness};
 use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::group::{Group, GroupName};
+use countersign_domain::hour::Hour;
 use countersign_domain::id::{
     AdminKeyId, ClientId, EventId, GrantId, PushedRequestId, SessionId, TokenId, UserId,
 };
@@ -31,9 +32,9 @@ use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
     AddSigningKey, ChangeAccess, ChangeResources, ClientChange, ClientStore, DayCount, DeleteClient,
-    DocumentsForgotten, EventPush, ForgetDocuments, ForgetUnused, IfClientUnchanged, IssueTokens, KeyAdded,
-    KeyStore, KnownAccess, LeftToForget, PurgeExpired, Purged, REQUESTS_REMEMBERED, RedeemCode, Redeemed,
-    RegisterClient, Registered, RemoveSigningKey, ReplayStore, Replica, RequestBegun, RevokeGrant,
+    DocumentsForgotten, EventPush, ForgetDocuments, ForgetUnused, HourCount, IfClientUnchanged, IssueTokens,
+    KeyAdded, KeyStore, KnownAccess, LeftToForget, PurgeExpired, Purged, REQUESTS_REMEMBERED, RedeemCode,
+    Redeemed, RegisterClient, Registered, RemoveSigningKey, ReplayStore, Replica, RequestBegun, RevokeGrant,
     RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SpendProof,
     StoreError, TokenStore, TokensIssued, UpdateClient, Upkeep, WithdrawSigningKey,
 };
@@ -126,8 +127,10 @@ struct Tables {
     proposals: BTreeMap<GrantId, Proposal>,
     /// By day, name of the kind, and family.
     day_counts: BTreeMap<(Date, &'static str, String), DayCount>,
+    /// By hour, name of the figure, and label.
+    hour_counts: BTreeMap<(Hour, &'static str, String), HourCount>,
     /// The replicas by id.
-    replicas: BTreeMap<[u8; 16], Replica>,
+    replicas: BTreeMap<[u8; 16], ReplicaRow>,
     /// The epochs in their order.
     epochs: Vec<Epoch>,
 }
@@ -157,6 +160,12 @@ pub struct Revocation {
     pub at: OffsetDateTime,
     /// The reason that the revocation gave.
     pub reason: RevocationReason,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct ReplicaRow {
+    replica: Replica,
+    last_batch: u64,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -25,6 +25,7 @@ pub mod events;
 pub mod forgetting;
 pub mod groups;
 pub mod holdings;
+pub mod hour_counts;
 pub mod if_unchanged;
 pub mod issuing;
 pub mod keys;
@@ -511,6 +512,12 @@ macro_rules! storage_contract {
                 access_is_counted_up_to_a_limit,
                 replicas_are_seen_until_they_are_forgotten,
             ],
+            hour_counts: [
+                counts_add_up_by_hour_figure_and_label,
+                a_batch_of_counts_is_added_once,
+                a_hundred_thousand_counts_take_a_row_for_each_label_of_each_hour,
+                counts_are_forgotten_hour_by_hour,
+            ],
             epochs: [
                 nothing_was_restored_at_first,
                 an_epoch_is_raised_once,
@@ -666,6 +673,9 @@ macro_rules! storage_races {
                 what_many_sealers_count_at_once_is_counted_once,
                 replicas_that_are_noted_at_once_are_all_seen,
             ],
+            hour_counts: [
+                counts_that_are_added_at_once_are_all_there,
+            ],
             epochs: [
                 of_epochs_that_are_raised_at_once_each_has_its_number,
             ],
@@ -731,6 +741,9 @@ macro_rules! storage_durability {
             ],
             desk: [
                 what_the_desk_keeps_outlives_the_process,
+            ],
+            hour_counts: [
+                counts_outlive_the_process,
             ],
             epochs: [
                 an_epoch_outlives_the_process,
@@ -803,6 +816,9 @@ macro_rules! storage_replicas {
             desk: [
                 a_proposal_is_taken_once_on_two_replicas,
                 what_happens_to_a_proposal_is_seen_by_the_other_replica,
+            ],
+            hour_counts: [
+                the_counts_of_two_replicas_add_up,
             ],
         }
     };

@@ -51,7 +51,7 @@ pub use oauth::{
     claims, dpop, error, grant_type, key_thumbprint, parameters, pkce, refusal, response_mode,
     signing_algorithm, signing_key,
 };
-pub use operators::{act, admin_key, declaration, desk};
+pub use operators::{act, admin_key, declaration, desk, figure};
 pub use people::{admission, email, group, person_name, picture};
 pub use scopes::scope;
 pub use sign_in::{
@@ -60,7 +60,7 @@ pub use sign_in::{
 };
 pub use storage::{archive, epoch, forgetting};
 pub use tokens::{audience, code, grant, id_token, particulars, refresh, resource, token, user_info};
-pub use values::{id, lifetimes, listener, look_alike, number, readable, repeat_key, secret};
+pub use values::{hour, id, lifetimes, listener, look_alike, number, readable, repeat_key, secret};
 pub use wallets::{identicon, wallet, wallet_link, wallet_name};
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! What operators do: acts, the desk, admin keys and files that declare.
+//! What operators do: acts, the desk with what it counts, admin keys and files that declare.
 
 pub mod act;
 pub mod admin_key;
 pub mod declaration;
 pub mod desk;
+pub mod figure;

@@ -1,5 +1,6 @@
 //! Plain values: ids, secrets, numbers, texts that people can read, and how long things last.
 
+pub mod hour;
 pub mod id;
 pub mod lifetimes;
 pub mod listener;

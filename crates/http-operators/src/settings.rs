@@ -6,6 +6,7 @@ use std::sync::Arc;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_ports::KeyRing;
+use countersign_usecases::upkeep::hour_counts::HourCounter;
 use time::Duration;
 
 /// What the desk's pages need besides what the server has.
@@ -19,6 +20,8 @@ pub struct DeskSettings {
     pub warnings: Vec<String>,
     /// The applications whose registration and settings are known.
     pub applications: Arc<dyn Applications>,
+    /// Knows which counts of this server are not in the database yet.
+    pub counter: Arc<HourCounter>,
 }
 
 /// Applications whose registration and settings are known.

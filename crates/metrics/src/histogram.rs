@@ -60,21 +60,6 @@ impl Histogram {
         cells.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
-    /// How many durations were no longer than this, which is one of the bounds or between two of them: then those up
-    /// to the lower one.
-    pub(crate) fn within(&self, time: Duration) -> u64 {
-        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let whole = ENDS.iter().take_while(|end| **end <= nanoseconds).count();
-        self.read()
-            .and_then(|reading| whole.checked_sub(1).map(|last| reading.within[last]))
-            .unwrap_or_default()
-    }
-
-    /// How many durations were recorded.
-    pub(crate) fn count(&self) -> u64 {
-        self.read().and_then(|reading| reading.within.last().copied()).unwrap_or_default()
-    }
-
     /// What was recorded; `None` if nothing was.
     pub(crate) fn read(&self) -> Option<Reading> {
         let cells = self.0.get()?;
@@ -85,6 +70,17 @@ impl Histogram {
         });
         let took = Duration::from_nanos(cells.nanoseconds.load(Ordering::Relaxed));
         Some(Reading { within, sum: took.as_secs_f64() })
+    }
+}
+
+impl Reading {
+    /// How many durations were no longer than this, which is one of the bounds or between two of them: then those up
+    /// to the lower one. All of them if there is no limit.
+    pub(crate) fn up_to(&self, time: Option<Duration>) -> u64 {
+        let Some(time) = time else { return self.within[ENDS.len()] };
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let whole = ENDS.iter().take_while(|end| **end <= nanoseconds).count();
+        whole.checked_sub(1).map_or(0, |last| self.within[last])
     }
 }
 
@@ -111,8 +107,8 @@ mod tests {
         let reading = histogram.read().unwrap();
         assert_eq!(reading.within[..3], [1, 2, 2]);
         assert_eq!(reading.within[ENDS.len() - 1..], [2, 3]);
-        let within = |time| histogram.within(Duration::from_nanos(time));
-        assert_eq!((within(99_999), within(100_000), within(260_000), histogram.count()), (0, 1, 2, 3));
+        let up_to = |time| reading.up_to(Some(Duration::from_nanos(time)));
+        assert_eq!((up_to(99_999), up_to(100_000), up_to(260_000), reading.up_to(None)), (0, 1, 2, 3));
         assert!((reading.sum - 20.000_200_001).abs() < 1e-9, "{}", reading.sum);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Each layer counts what it sees: the HTTP layer counts requests and their results, [`MeasuredWallets`]
 //! counts signatures. Numbers that another part already has ([`Source`]) are asked for when the page is read.
-//! Use-cases know nothing of this.
+//! Use-cases know nothing of this. What is added up by the hour for the desk, they ask for by a port
+//! ([`Figures`](countersign_ports::Figures)).
 //!
 //! Every label has a fixed set of values that is set at the start (B-074). No address, client, code or path
 //! of a request ever becomes a value, and nothing that a client sends can add a series. Counting takes a few

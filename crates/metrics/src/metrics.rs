@@ -4,8 +4,10 @@ use std::fmt;
 use std::time::Duration;
 
 use countersign_domain::error::OAuthErrorCode;
+use countersign_domain::figure::Figure;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::refusal::RefusedFor;
+use countersign_ports::{FigureTotal, Figures};
 
 use crate::counter::Counter;
 use crate::histogram::Histogram;
@@ -44,6 +46,16 @@ const TOKEN_ERRORS: [&str; 16] = [
     "unsupported_grant_type",
     "use_dpop_nonce",
     "other",
+];
+
+/// The times by which responses are counted for the desk, each ten times as long as the one before. The last is for all that
+/// took longer.
+const STEPS: [(&str, Option<Duration>); 5] = [
+    ("< 1 ms", Some(Duration::from_millis(1))),
+    ("< 10 ms", Some(Duration::from_millis(10))),
+    ("< 100 ms", Some(Duration::from_millis(100))),
+    ("< 1 s", Some(Duration::from_secs(1))),
+    ("> 1 s", None),
 ];
 
 /// What came of a signed challenge.
@@ -155,27 +167,18 @@ impl Metrics {
         self.refused.at([refused_for as usize]).count();
     }
 
-    /// How many tokens each grant type got.
-    pub fn tokens_by_grant(&self) -> Vec<(&'static str, u64)> {
-        self.tokens.iter().map(|([grant], counter)| (grant, counter.read())).collect()
-    }
-
-    /// How many requests were refused for each reason.
-    pub fn refusals(&self) -> Vec<(&'static str, u64)> {
-        self.refused.iter().map(|([reason], counter)| (reason, counter.read())).collect()
-    }
-
-    /// How many responses took no longer than each of these times, and how many there were.
-    pub fn answered_within(&self, times: &[Duration]) -> (Vec<u64>, u64) {
-        let mut within = vec![0; times.len()];
-        let mut all = 0;
-        for (_, histogram) in self.requests.iter() {
-            for (sum, time) in within.iter_mut().zip(times) {
-                *sum += histogram.within(*time);
+    /// How many responses took how long: for each of [`STEPS`], those that are in none before it.
+    fn answered_in_steps(&self) -> [(&'static str, u64); STEPS.len()] {
+        let mut steps = STEPS.map(|(name, _)| (name, 0));
+        for reading in self.requests.iter().filter_map(|(_, histogram)| histogram.read()) {
+            let mut before = 0;
+            for ((_, count), (_, time)) in steps.iter_mut().zip(STEPS) {
+                let within = reading.up_to(time);
+                *count += within - before;
+                before = within;
             }
-            all += histogram.count();
         }
-        (within, all)
+        steps
     }
 
     /// Writes the page that Prometheus reads.
@@ -220,6 +223,19 @@ impl Metrics {
             text.single(&table::PROCESS_START, started);
         }
         text.finish()
+    }
+}
+
+impl Figures for Metrics {
+    fn totals(&self) -> Vec<FigureTotal> {
+        let of = |figure| move |(label, total)| FigureTotal { figure, label, total };
+        let refused = self.refused.iter().map(|([reason], counter)| (reason, counter.read()));
+        let tokens = self.tokens.iter().map(|([grant], counter)| (grant, counter.read()));
+        let refused = refused.map(of(Figure::Refusals));
+        refused
+            .chain(tokens.map(of(Figure::Tokens)))
+            .chain(self.answered_in_steps().into_iter().map(of(Figure::Latency)))
+            .collect()
     }
 }
 

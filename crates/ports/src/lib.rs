@@ -55,6 +55,7 @@ pub use people::{group_store, wallet_store};
 pub use services::clock::*;
 pub use services::entropy::*;
 pub use services::fetcher::*;
+pub use services::figures::*;
 pub use services::jws_reader::*;
 pub use services::key_ring::*;
 pub use services::mailer::*;

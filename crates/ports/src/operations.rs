@@ -561,6 +561,15 @@ macro_rules! storage_operations {
 
                     /// Forgets a replica, which stops. It is done if it was not known.
                     forget_replica(copy id: [u8; 16]) -> ();
+
+                    /// Adds to the counts of hours, all of them or none. Guards: the replica is noted, and did not
+                    /// add this batch or a later one. The answer says whether the replica is noted. A repeat of the
+                    /// same batch adds nothing, and gives the same answer, until the replica is forgotten.
+                    add_hour_counts(own command: AddHourCounts) -> bool;
+
+                    /// Forgets the counts of the oldest hour, if it ended before this time. The answer says how many
+                    /// counts that were; there may be more hours as long as it is not 0.
+                    forget_hour_counts(copy before: Past) -> u64;
                 }
                 reads {
                     /// Finds a proposal, in whatever state.
@@ -578,6 +587,10 @@ macro_rules! storage_operations {
                     /// order. It is added up when events are sealed ([`SealEvents`](crate::SealEvents)), in the
                     /// seal's commit, and stays when events are forgotten.
                     day_counts(copy since: Date) -> Vec<DayCount>;
+
+                    /// How often what was counted, from this hour on, in the order of hour, figure and label, in
+                    /// byte order. A figure that this release does not know is left out.
+                    hour_counts(copy since: Hour) -> Vec<HourCount>;
 
                     /// Counts sessions that expire after `now`, and stops at `at_most`.
                     count_sessions(copy now: OffsetDateTime, copy at_most: u32) -> u32;
@@ -866,6 +879,7 @@ pub mod signatures {
     pub use countersign_domain::forgetting::{Past, TimeMark, TimeWitness};
     pub use countersign_domain::grant::Grant;
     pub use countersign_domain::group::{GroupName, Membership};
+    pub use countersign_domain::hour::Hour;
     pub use countersign_domain::id::{AdminKeyId, ClientId, EventId, GrantId, SessionId, TokenId, UserId};
     pub use countersign_domain::login_session::LoginSession;
     pub use countersign_domain::pushed_request::PushedRequest;

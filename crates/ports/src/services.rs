@@ -1,8 +1,9 @@
-//! What is not storage: the clock, randomness, wallets, keys, mail, and documents of others.
+//! What is not storage: the clock, randomness, wallets, keys, mail, documents of others, and what the server counts.
 
 pub(crate) mod clock;
 pub(crate) mod entropy;
 pub(crate) mod fetcher;
+pub(crate) mod figures;
 pub(crate) mod jws_reader;
 pub(crate) mod key_ring;
 pub(crate) mod mailer;

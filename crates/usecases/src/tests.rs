@@ -1,12 +1,12 @@
 //! Use-cases against the reference store, with a clock that tests move and seeded entropy.
 
 mod account;
-#[expect(dead_code, reason = "the tests of what operators do use more of it")]
 mod breakable;
 mod broken_store;
 mod clients;
 mod event_pushes;
 mod footing;
+mod hour_counts;
 mod programs;
 mod sign_in;
 mod tokens;

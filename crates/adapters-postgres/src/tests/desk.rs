@@ -3,11 +3,14 @@
 use countersign_conformance::fixtures;
 use countersign_domain::desk::proposal::ProposalState;
 use countersign_domain::event::EventKind;
+use countersign_domain::figure::Figure;
+use countersign_domain::hour::Hour;
 use countersign_domain::id::{ClientId, GrantId};
 use countersign_domain::wallet::WalletAccount;
-use countersign_ports::{FindHoldings, ProposalAt, ProposalPage, Replica, TakeProposal};
+use countersign_ports::{AddHourCounts, FindHoldings, ProposalAt, ProposalPage, Replica, TakeProposal};
 use countersign_sql::ops::desk::overview::{
-    count_sessions, day_counts, forget_replica, note_replica, replicas,
+    add_hour_counts, count_sessions, day_counts, forget_hour_counts, forget_replica, hour_counts,
+    note_replica, replicas,
 };
 use countersign_sql::ops::desk::proposals::{
     end_proposal, find_proposal, forget_proposals, forget_proposals_of, list_proposals, put_proposal,
@@ -47,7 +50,14 @@ pub(super) fn every_operation_of_the_desk(connection: &mut PgConnection, with_op
     add_day_counts(connection, &counts).unwrap();
     day_counts(connection, date!(2026 - 11 - 21)).unwrap();
     count_sessions(connection, fixtures::NOW, 10).unwrap();
-    note_replica(connection, &fixtures::replica(), fixtures::past(fixtures::NOW)).unwrap();
+    let replica = fixtures::replica();
+    note_replica(connection, &replica, fixtures::past(fixtures::NOW)).unwrap();
+    let counts = vec![fixtures::hour_count(Hour::of(fixtures::NOW), Figure::Tokens, "refresh_token", 2)];
+    let add = AddHourCounts { replica: replica.id, batch: 1, counts };
+    assert!(add_hour_counts(connection, &add).unwrap());
+    assert!(add_hour_counts(connection, &add).unwrap());
+    hour_counts(connection, Hour::of(fixtures::NOW)).unwrap();
+    forget_hour_counts(connection, fixtures::past(fixtures::NOW)).unwrap();
     replicas(connection, fixtures::NOW).unwrap();
     forget_replica(connection, fixtures::replica().id).unwrap();
 }
@@ -91,6 +101,7 @@ const MANY: &str = "\
       '', now(), now(), to_timestamp(n) FROM generate_series(1, 20000) AS n; \
     INSERT INTO day_counts SELECT DATE '1970-01-01' + n / 20, 'sign_in', 'family ' || n % 20, n \
       FROM generate_series(0, 19999) AS n; \
+    INSERT INTO hour_counts SELECT n / 20, 'refusals', 'label ' || n % 20, n FROM generate_series(0, 19999) AS n; \
     INSERT INTO replicas (id, version, started_at, seen_at) SELECT CAST(sha256(CAST(CAST(n AS TEXT) AS BYTEA)) AS BYTEA), '1', to_timestamp(n), \
       to_timestamp(n) FROM generate_series(1, 20000) AS n; \
     UPDATE replicas SET id = substr(id, 1, 16); \
@@ -125,12 +136,21 @@ fn what_the_desk_shows_of_many_rows_reads_few() {
     };
 
     type Ask<'a> = Box<dyn Fn(&mut PgConnection) -> usize + 'a>;
-    let asks: [(&str, i64, usize, Ask<'_>); 15] = [
+    let asks: [(&str, i64, usize, Ask<'_>); 17] = [
         ("the newest proposals", 60, 20, Box::new(|c| list_proposals(c, page(None)).unwrap().len())),
         ("older proposals", 60, 20, Box::new(|c| list_proposals(c, page(Some(9_999))).unwrap().len())),
         ("a proposal", 10, 1, Box::new(|c| usize::from(find_proposal(c, id(5)).unwrap().is_some()))),
         ("a proposal that is done", 10, 0, Box::new(|c| usize::from(take_proposal(c, &take).unwrap()))),
         ("days", 200, 60, Box::new(|c| day_counts(c, date!(1972 - 09 - 24)).unwrap().len())),
+        ("hours", 1_000, 480, Box::new(|c| hour_counts(c, Hour::from_number(976)).unwrap().len())),
+        (
+            "an hour that is over",
+            100,
+            20,
+            Box::new(|c| {
+                usize::try_from(forget_hour_counts(c, fixtures::past(at(36_000))).unwrap()).unwrap()
+            }),
+        ),
         ("a few sessions", 60, 20, Box::new(|c| count_sessions(c, at(10_000), 20).unwrap() as usize)),
         ("the last sessions", 60, 10, Box::new(|c| count_sessions(c, at(19_990), 20).unwrap() as usize)),
         ("replicas", 60, 11, Box::new(|c| replicas(c, at(19_990)).unwrap().len())),

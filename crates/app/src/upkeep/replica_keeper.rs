@@ -42,6 +42,11 @@ impl ReplicaKeeper {
         Self { context, clock, id, started_at, agreement: Arc::new(agreement), strangers }
     }
 
+    /// The id by which this replica is noted.
+    pub(crate) const fn id(&self) -> [u8; 16] {
+        self.id
+    }
+
     /// Says so for as long as the server runs.
     pub(crate) async fn keep(self) {
         let mut reported = BTreeSet::new();

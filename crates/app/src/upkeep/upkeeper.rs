@@ -1,18 +1,19 @@
 //! Purges what can no longer be used, in small steps while the server works, and writes down which secrets of
-//! clients were used.
+//! clients were used and what was counted.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_domain::forgetting::Past;
 use countersign_domain::id::ClientId;
-use countersign_ports::{EntropyExt, StoreError};
+use countersign_ports::{EntropyExt, Figures, StoreError};
 use countersign_usecases::Context;
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::upkeep::forget_left::forget_left;
 use countersign_usecases::upkeep::forget_proposals::forget_proposals;
 use countersign_usecases::upkeep::forget_unused::{forget_unused_documents, forget_unused_users};
-use countersign_usecases::upkeep::purge_expired::{BATCH, purge_expired_since};
+use countersign_usecases::upkeep::hour_counts::{HourCounter, forget_hour_counts};
+use countersign_usecases::upkeep::purge_expired::purge_expired_since;
 use time::OffsetDateTime;
 use tokio::time::sleep;
 
@@ -21,7 +22,8 @@ use crate::upkeep::clock_watch::ClockWatch;
 
 /// How often to purge, on average. What expires in so short a time is gone in a few steps.
 const EVERY: Duration = Duration::from_secs(10);
-/// How often to write which secrets were used. Each is written to the minute, so more often would be of no use.
+/// How often to write which secrets were used and what was counted. Uses are written to the minute, so more often would be
+/// of no use.
 const MINUTE: Duration = Duration::from_mins(1);
 /// The pause between two steps, in which others get their turn. If there is much to purge, one server deletes
 /// some thousand rows of each kind per second.
@@ -80,7 +82,9 @@ impl Upkeeper {
             }
         }
         progress.is_at(past);
-        let rows = rows + forget_all_proposals(&self.context, past, PAUSE).await?;
+        let rows = rows
+            + in_steps(PAUSE, || forget_proposals(&self.context, past)).await?
+            + in_steps(PAUSE, || forget_hour_counts(&self.context, past)).await?;
         let forgotten = forget_unused_documents(&self.context, past, *document).await?;
         *document = forgotten.next;
         Ok(Forgotten { rows, users, documents: forgotten.rows })
@@ -148,6 +152,33 @@ impl UseWriter {
     }
 }
 
+/// Adds once a minute what this server counted to the counts of the hour.
+#[derive(Clone)]
+pub(crate) struct CountWriter {
+    pub(crate) context: Context,
+    pub(crate) counter: Arc<HourCounter>,
+    pub(crate) figures: Arc<dyn Figures>,
+    /// By this id the replica is noted.
+    pub(crate) replica: [u8; 16],
+}
+
+impl CountWriter {
+    /// Writes for as long as the server runs.
+    pub(crate) async fn keep(self) {
+        loop {
+            sleep(MINUTE).await;
+            self.write().await;
+        }
+    }
+
+    /// Writes what was counted since the last time.
+    pub(crate) async fn write(&self) {
+        if let Err(error) = self.counter.write(&self.context, &*self.figures, self.replica).await {
+            tracing::warn!(error = chain(&error), "what was counted could not be written yet");
+        }
+    }
+}
+
 /// What one round deleted.
 struct Forgotten {
     rows: u64,
@@ -173,14 +204,17 @@ async fn purge_all(
     }
 }
 
-/// Does the same for proposals that expired long ago.
-async fn forget_all_proposals(context: &Context, past: Past, pause: Duration) -> Result<u64, StoreError> {
-    let mut proposals = 0;
+/// Forgets step by step until a step finds nothing.
+async fn in_steps<F>(pause: Duration, step: impl Fn() -> F) -> Result<u64, StoreError>
+where
+    F: Future<Output = Result<u64, StoreError>>,
+{
+    let mut rows = 0;
     loop {
-        let forgotten = forget_proposals(context, past).await?;
-        proposals += forgotten;
-        if forgotten < u64::from(BATCH) {
-            return Ok(proposals);
+        let forgotten = step().await?;
+        rows += forgotten;
+        if forgotten == 0 {
+            return Ok(rows);
         }
         sleep(pause).await;
     }
@@ -224,16 +258,19 @@ mod tests {
     use countersign_domain::challenge::TextKey;
     use countersign_domain::client_assertion::AssertionAudience;
     use countersign_domain::dpop::DpopNonceKey;
+    use countersign_domain::figure::Figure;
+    use countersign_domain::hour::Hour;
     use countersign_domain::lifetimes::Lifetimes;
     use countersign_domain::picture::PictureKey;
     use countersign_domain::public_url::PublicUrl;
     use countersign_domain::resource::ResourceRules;
-    use countersign_ports::{DeskStore, LoginStore, Replica, Storage};
+    use countersign_ports::{DeskStore, FigureTotal, LoginStore, Replica, Storage};
     use countersign_usecases::context::blocks::Blocks;
     use countersign_usecases::context::cause::EventPolicy;
     use countersign_usecases::context::clients::Clients;
     use countersign_usecases::context::resources::Resources;
     use countersign_usecases::upkeep::note_replica::note_replica;
+    use countersign_usecases::upkeep::purge_expired::BATCH;
     use countersign_usecases::{ContextKeys, Policy};
 
     use super::*;
@@ -311,8 +348,9 @@ mod tests {
             assert!(storage.put_proposal(fixtures::put_proposal(&proposal)).await.unwrap());
         }
         let week_later = expires_at.unwrap() + time::Duration::days(7);
-        let forgotten =
-            async |past| forget_all_proposals(&context, fixtures::past(past), Duration::ZERO).await.unwrap();
+        let forgotten = async |past| {
+            in_steps(Duration::ZERO, || forget_proposals(&context, fixtures::past(past))).await.unwrap()
+        };
         assert_eq!(forgotten(week_later).await, 0);
         assert_eq!(forgotten(week_later + time::Duration::MICROSECOND).await, proposals);
     }
@@ -332,6 +370,31 @@ mod tests {
         assert_eq!(storage.replicas(old.seen_at).await.unwrap().len(), 2);
         note(day + time::Duration::MICROSECOND).await;
         assert!(!storage.replicas(old.seen_at).await.unwrap().contains(&old));
+    }
+
+    struct ThreeCodes;
+
+    impl Figures for ThreeCodes {
+        fn totals(&self) -> Vec<FigureTotal> {
+            vec![FigureTotal { figure: Figure::Refusals, label: "code", total: 3 }]
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_counted_is_written_after_a_minute_and_once() {
+        let (storage, _, context) = context();
+        let replica = fixtures::replica();
+        note_replica(&context, fixtures::past(replica.seen_at), replica.clone()).await.unwrap();
+        let (counter, figures) = (Arc::default(), Arc::new(ThreeCodes));
+        let hour = Hour::of(context.clock.now());
+        let writer = CountWriter { context, counter, figures, replica: replica.id };
+        let keeping = tokio::spawn(writer.keep());
+        let counts = async || storage.hour_counts(hour).await.unwrap();
+        sleep(Duration::from_secs(59)).await;
+        assert_eq!(counts().await, []);
+        sleep(Duration::from_secs(200)).await;
+        assert_eq!(counts().await, [fixtures::hour_count(hour, Figure::Refusals, "code", 3)]);
+        keeping.abort();
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the desk keeps: proposals, what happened on which day, and replicas.
+//! What the desk keeps: proposals, what happened on which day and in which hour, and replicas.
 
 use std::collections::BTreeSet;
 use std::sync::MutexGuard;
@@ -7,14 +7,15 @@ use async_trait::async_trait;
 use countersign_domain::desk::proposal::{Proposal, ProposalState};
 use countersign_domain::event::{Event, SecondSignature, Signed};
 use countersign_domain::forgetting::Past;
+use countersign_domain::hour::Hour;
 use countersign_domain::id::{ClientId, EventId, GrantId, UserId};
 use countersign_ports::{
-    AccessCount, DayCount, DeskStore, EndProposal, ProposalAt, ProposalPage, PutProposal, Replica,
-    StoreError, TakeProposal,
+    AccessCount, AddHourCounts, DayCount, DeskStore, EndProposal, HourCount, ProposalAt, ProposalPage,
+    PutProposal, Replica, StoreError, TakeProposal,
 };
 use time::{Date, OffsetDateTime};
 
-use super::{MemoryStorage, Tables, count, count_of};
+use super::{MemoryStorage, ReplicaRow, Tables, count, count_of};
 
 #[async_trait]
 impl DeskStore for MemoryStorage {
@@ -123,10 +124,12 @@ impl DeskStore for MemoryStorage {
 
     async fn note_replica(&self, replica: Replica, forget_before: Past) -> Result<(), StoreError> {
         let mut tables = self.tables();
-        if tables.replicas.get(&replica.id).is_none_or(|known| known.seen_at <= replica.seen_at) {
-            tables.replicas.insert(replica.id, replica);
+        let known = tables.replicas.get(&replica.id);
+        if known.is_none_or(|known| known.replica.seen_at <= replica.seen_at) {
+            let last_batch = known.map_or(0, |known| known.last_batch);
+            tables.replicas.insert(replica.id, ReplicaRow { replica, last_batch });
         }
-        tables.replicas.retain(|_, replica| replica.seen_at >= forget_before.time());
+        tables.replicas.retain(|_, row| row.replica.seen_at >= forget_before.time());
         Ok(())
     }
 
@@ -135,10 +138,48 @@ impl DeskStore for MemoryStorage {
         Ok(())
     }
 
+    async fn add_hour_counts(&self, command: AddHourCounts) -> Result<bool, StoreError> {
+        let mut tables = self.tables();
+        let AddHourCounts { replica, batch, counts } = command;
+        let Some(row) = tables.replicas.get_mut(&replica) else { return Ok(false) };
+        if row.last_batch < batch {
+            row.last_batch = batch;
+            for counted in counts {
+                let key = (counted.hour, counted.figure.name(), counted.label.clone());
+                match tables.hour_counts.get_mut(&key) {
+                    Some(known) => known.count += counted.count,
+                    None => {
+                        tables.hour_counts.insert(key, counted);
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    async fn forget_hour_counts(&self, before: Past) -> Result<u64, StoreError> {
+        let mut tables = self.tables();
+        let oldest = tables.hour_counts.values().next().map(|counted| counted.hour);
+        let Some(oldest) = oldest.filter(|oldest| *oldest < Hour::of(before.time())) else { return Ok(0) };
+        let counts = tables.hour_counts.len();
+        tables.hour_counts.retain(|_, counted| counted.hour != oldest);
+        Ok(count_of(counts - tables.hour_counts.len()))
+    }
+
+    async fn hour_counts(&self, since: Hour) -> Result<Vec<HourCount>, StoreError> {
+        let tables = self.tables();
+        Ok(tables.hour_counts.values().filter(|counted| counted.hour >= since).cloned().collect())
+    }
+
     async fn replicas(&self, since: OffsetDateTime) -> Result<Vec<Replica>, StoreError> {
         let tables = self.tables();
-        let mut seen: Vec<_> =
-            tables.replicas.values().filter(|replica| replica.seen_at >= since).cloned().collect();
+        let mut seen: Vec<_> = tables
+            .replicas
+            .values()
+            .map(|row| &row.replica)
+            .filter(|replica| replica.seen_at >= since)
+            .cloned()
+            .collect();
         seen.sort_by_key(|replica| (replica.started_at, replica.id));
         Ok(seen)
     }

@@ -114,6 +114,7 @@ fn differences(before: &Tables, after: &Tables) -> Vec<Difference> {
         event_pushes: _,
         proposals,
         day_counts: _,
+        hour_counts: _,
         replicas: _,
         epochs,
     } = after;

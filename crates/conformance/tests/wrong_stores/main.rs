@@ -13,9 +13,13 @@ use std::sync::Arc;
 
 use countersign_conformance::fixtures;
 use countersign_conformance::harness;
-use countersign_conformance::storage::{desk, epochs, event_acts, event_pushes, event_races, events};
+use countersign_conformance::storage::{
+    desk, epochs, event_acts, event_pushes, event_races, events, hour_counts,
+};
 use countersign_domain::desk::proposal::ProposalState;
 use countersign_domain::event::{Details, Event, EventKind, EventPerson};
+use countersign_domain::figure::Figure;
+use countersign_domain::hour::Hour;
 use countersign_domain::subject::Subject;
 use countersign_ports::{EventOrder, FoundEvent, SealEvents, Storage};
 use store::{Mistake, WrongStore, moved};
@@ -420,6 +424,46 @@ caught! {
     replicas_of_one_id:
         Mistake::NotesReplica(|replica, _| replica.id = [0; 16]) =>
         desk::replicas_that_are_noted_at_once_are_all_seen;
+
+    hour_counts_that_are_lost:
+        Mistake::AddsHourCounts(|command| command.counts.clear()) => hour_counts::counts_add_up_by_hour_figure_and_label;
+    hour_counts_of_one_hour:
+        Mistake::AddsHourCounts(|command| command.counts.iter_mut().for_each(|counted| counted.hour = Hour::of(fixtures::NOW))) =>
+        hour_counts::counts_add_up_by_hour_figure_and_label;
+    hour_counts_of_one_figure:
+        Mistake::AddsHourCounts(|command| command.counts.iter_mut().for_each(|counted| counted.figure = Figure::Tokens)) =>
+        hour_counts::counts_add_up_by_hour_figure_and_label;
+    hour_counts_of_one_label:
+        Mistake::AddsHourCounts(|command| command.counts.iter_mut().for_each(|counted| counted.label.make_ascii_lowercase())) =>
+        hour_counts::counts_add_up_by_hour_figure_and_label;
+    hour_counts_in_another_order:
+        Mistake::ReadsHours(|counts| counts.reverse()) => hour_counts::counts_add_up_by_hour_figure_and_label;
+    hour_counts_of_every_hour:
+        Mistake::HoursSince(|since| *since = Hour::from_number(0)) => hour_counts::counts_add_up_by_hour_figure_and_label;
+    hour_counts_of_later_hours:
+        Mistake::HoursSince(|since| *since = Hour::from_number(since.number() + 1)) =>
+        hour_counts::counts_add_up_by_hour_figure_and_label;
+    hour_counts_of_a_repeated_batch:
+        Mistake::AddsHourCounts(|command| command.batch = fixtures::unique().into()) =>
+        hour_counts::a_batch_of_counts_is_added_once;
+    hour_counts_of_the_first_batch_alone:
+        Mistake::AddsHourCounts(|command| command.batch = 1) => hour_counts::a_batch_of_counts_is_added_once;
+    hour_counts_of_a_replica_that_is_not_noted:
+        Mistake::KnowsEveryReplica => hour_counts::a_batch_of_counts_is_added_once;
+    hour_counts_that_grow_with_what_is_counted:
+        Mistake::AddsHourCounts(|command| {
+            let batch = command.batch;
+            command.counts.iter_mut().for_each(|counted| counted.label = format!("{} {batch}", counted.label));
+        }) => hour_counts::a_hundred_thousand_counts_take_a_row_for_each_label_of_each_hour;
+    hour_counts_that_are_forgotten_too_early:
+        Mistake::ForgetsHours(|before| *before += Duration::HOUR) => hour_counts::counts_are_forgotten_hour_by_hour;
+    hour_counts_that_are_forgotten_too_late:
+        Mistake::ForgetsHours(|before| *before -= Duration::hours(2)) => hour_counts::counts_are_forgotten_hour_by_hour;
+    hour_counts_that_are_forgotten_at_once:
+        Mistake::ForgetsHoursAtOnce => hour_counts::counts_are_forgotten_hour_by_hour;
+    hour_counts_of_every_copy:
+        Mistake::AddsHourCounts(|command| command.batch = fixtures::unique().into()) =>
+        hour_counts::counts_that_are_added_at_once_are_all_there;
 
     an_epoch_that_is_not_found: Mistake::ForgetsEpochs => epochs::an_epoch_is_raised_once;
     an_epoch_that_is_raised_by_each_repeat:

@@ -181,6 +181,18 @@ pub(super) enum Mistake {
     ReadsReplicas(fn(&mut Vec<Replica>)),
     /// The replicas that were seen since another time are read.
     SeenSince(fn(&mut OffsetDateTime)),
+    /// Counts of hours are added like this.
+    AddsHourCounts(fn(&mut AddHourCounts)),
+    /// Every replica that adds counts of hours counts as noted.
+    KnowsEveryReplica,
+    /// The hours before another time are forgotten.
+    ForgetsHours(fn(&mut OffsetDateTime)),
+    /// All hours are forgotten in one step.
+    ForgetsHoursAtOnce,
+    /// Counts of hours are read like this.
+    ReadsHours(fn(&mut Vec<HourCount>)),
+    /// The counts since another hour are read.
+    HoursSince(fn(&mut Hour)),
 }
 
 /// The reference store, with a mistake.
@@ -675,6 +687,37 @@ impl Mistaken for WrongStore {
             alter(&mut id);
         }
         self.inner.forget_replica(id).await
+    }
+
+    async fn add_hour_counts(&self, mut command: AddHourCounts) -> Result<bool, StoreError> {
+        if let Mistake::AddsHourCounts(alter) = self.mistake {
+            alter(&mut command);
+        }
+        let is_noted = self.inner.add_hour_counts(command).await?;
+        Ok(is_noted || matches!(self.mistake, Mistake::KnowsEveryReplica))
+    }
+
+    async fn forget_hour_counts(&self, before: Past) -> Result<u64, StoreError> {
+        let mut before = before.time();
+        if let Mistake::ForgetsHours(alter) = self.mistake {
+            alter(&mut before);
+        }
+        let mut forgotten = self.inner.forget_hour_counts(fixtures::past(before)).await?;
+        if matches!(self.mistake, Mistake::ForgetsHoursAtOnce) {
+            forgotten += self.inner.forget_hour_counts(fixtures::past(before)).await?;
+        }
+        Ok(forgotten)
+    }
+
+    async fn hour_counts(&self, mut since: Hour) -> Result<Vec<HourCount>, StoreError> {
+        if let Mistake::HoursSince(alter) = self.mistake {
+            alter(&mut since);
+        }
+        let mut counts = self.inner.hour_counts(since).await?;
+        if let Mistake::ReadsHours(alter) = self.mistake {
+            alter(&mut counts);
+        }
+        Ok(counts)
     }
 
     async fn replicas(&self, mut since: OffsetDateTime) -> Result<Vec<Replica>, StoreError> {

@@ -185,7 +185,7 @@ impl OwnStart {
     pub fn of(table: &str) -> Self {
         match table {
             "events" | "fresh_events" => Self::Kinds(EventKind::OF_START),
-            "signing_keys" | "checkpoints" | "event_pushes" | "delayed_events" => Self::Every,
+            "signing_keys" | "checkpoints" | "event_pushes" | "delayed_events" | "hour_counts" => Self::Every,
             _ => Self::None,
         }
     }

@@ -1,20 +1,20 @@
 //! `/admin`: how the server is doing.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use actix_web::HttpResponse;
+use countersign_domain::figure::Figure;
 use countersign_domain::signing_key::KeyState;
 use countersign_http_actix::error::ApiError;
 use countersign_http_actix::page::moment::Moment;
 use countersign_http_actix::page::name::DeskPage;
-use countersign_metrics::Metrics;
 use countersign_operators::desk::overview::{Counted, DaySignIns, read_overview};
 use countersign_ports::{ListedKey, Replica};
 use serde::Serialize;
 
 use super::admit::Visit;
 use super::chart::{Chart, Row};
+use super::keys::replaced_at;
 use super::refusals::{self, RefusalRow};
 use super::show::Here;
 use super::view::unavailable;
@@ -70,12 +70,11 @@ struct NextChange {
 }
 
 pub(super) async fn show(visit: Visit) -> Result<HttpResponse, ApiError> {
-    let overview = read_overview(visit.desk()).await.map_err(unavailable)?;
-    let metrics = &visit.state.metrics;
-    let counted = |counts: Vec<(&'static str, u64)>| {
-        let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-        counts.map(|(name, count)| (name.to_owned(), count)).collect::<Vec<_>>()
-    };
+    let unwritten = visit.settings.counter.unwritten(&*visit.state.metrics);
+    let mut overview = read_overview(visit.desk(), unwritten).await.map_err(unavailable)?;
+    let mut charts = vec![sign_ins(&overview.sign_ins)];
+    charts
+        .extend(Figure::ALL.map(|figure| bars(figure, overview.figures.remove(&figure).unwrap_or_default())));
     let today = overview.sign_ins.last().map(|day| day.by_family.values().sum());
     let page = OverviewPage {
         warnings: &visit.settings.warnings,
@@ -85,31 +84,19 @@ pub(super) async fn show(visit: Visit) -> Result<HttpResponse, ApiError> {
         sign_ins_today: today.unwrap_or_default(),
         replicas: overview.replicas.iter().map(ReplicaRow::of).collect(),
         keys: keys(&overview.keys, visit.settings.key_rotation),
-        charts: vec![
-            sign_ins(&overview.sign_ins),
-            Chart::bars("refusals", counted(metrics.refusals())),
-            Chart::bars("tokens", counted(metrics.tokens_by_grant())),
-            Chart::bars("latency", latency(metrics)),
-        ],
+        charts,
         refusals: refusals::latest(&visit, REFUSALS).await?,
     };
     visit.page(DeskPage::Overview, Here::Overview, &page).await
 }
 
-/// How many responses took how long. The steps are ten times as long each.
-fn latency(metrics: &Metrics) -> Vec<(String, u64)> {
-    const STEPS: [(u64, &str); 5] =
-        [(1, "< 1 ms"), (10, "< 10 ms"), (100, "< 100 ms"), (1_000, "< 1 s"), (u64::MAX, "> 1 s")];
-    let times = STEPS.map(|(milliseconds, _)| Duration::from_millis(milliseconds));
-    let (within, all) = metrics.answered_within(&times);
-    let mut before = 0;
-    let rows = STEPS.into_iter().zip(within).map(|((milliseconds, name), within)| {
-        let within = if milliseconds == u64::MAX { all } else { within };
-        let count = within.saturating_sub(before);
-        before = within;
-        (name.to_owned(), count)
-    });
-    rows.collect()
+/// The labels of a figure. Times are a scale, so all are shown; of the others, those that were counted.
+fn bars(figure: Figure, mut labels: Vec<(String, u64)>) -> Chart {
+    match figure {
+        Figure::Refusals | Figure::Tokens => labels.retain(|(_, count)| *count > 0),
+        Figure::Latency => {}
+    }
+    Chart::bars(figure.name(), labels)
 }
 
 /// The sign-ins of each day, one on the other by family.
@@ -143,20 +130,14 @@ impl ReplicaRow {
     }
 }
 
-/// The keys that are good, each with what happens to it next. An active one is replaced by the next one of its algorithm, which is announced before.
+/// The keys that are good, each with what happens to it next.
 fn keys(keys: &[ListedKey], rotation: Option<time::Duration>) -> Vec<KeyRow> {
     let good = keys.iter().filter(|key| key.state != KeyState::Withdrawn);
     let row = |key: &ListedKey| {
         let next = match (key.state, key.forget_after) {
             (KeyState::Announced, _) => Some(("signs", key.active_from)),
             (KeyState::Retired, Some(after)) => Some(("forgotten", after)),
-            (KeyState::Active, _) => {
-                let announced = |other: &&ListedKey| {
-                    other.state == KeyState::Announced && other.algorithm == key.algorithm
-                };
-                let from = keys.iter().find(announced).map(|announced| announced.active_from);
-                from.or_else(|| Some(key.active_from.saturating_add(rotation?))).map(|at| ("replaced", at))
-            }
+            (KeyState::Active, _) => replaced_at(key, keys, rotation).map(|at| ("replaced", at)),
             (KeyState::Retired | KeyState::Withdrawn, _) => None,
         };
         let next = next.map(|(key, at)| NextChange { key, at: Moment::at(at) });

@@ -1,5 +1,6 @@
 //! The desk as operators and others meet it, over the real routes and the reference store.
 
+mod charts;
 mod hidden;
 mod pages;
 mod signing;
@@ -105,6 +106,7 @@ pub(crate) fn routes(place: DeskPlace) -> DeskRoutes {
         key_rotation: None,
         warnings,
         applications: Arc::new(OneApplication),
+        counter: Arc::default(),
     };
     desk_routes(settings, place)
 }

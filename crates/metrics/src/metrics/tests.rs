@@ -153,3 +153,38 @@ async fn a_verdict_is_measured_by_the_namespace_of_its_family_and_passed_on() {
     }
     assert!(!text.contains("1Boat") && !text.contains("000000000019"), "{text}");
 }
+
+/// B-074: what is written by the hour has as many rows as there are labels. docs/desk.md says how many.
+#[test]
+fn a_hundred_thousand_requests_of_every_kind_add_no_label_to_the_figures() {
+    let metrics = metrics();
+    let before = metrics.totals();
+    for number in 0..100_000 {
+        metrics.refused(RefusedFor::ALL[number % RefusedFor::ALL.len()]);
+        metrics.token_issued(GrantType::ALL[number % GrantType::ALL.len()]);
+        let took = Duration::from_micros(u64::try_from(number).unwrap() * 30);
+        metrics.answered(Request { route: number, method: number, status: 404 }, took);
+    }
+    let totals = metrics.totals();
+    let labels =
+        |totals: &[FigureTotal]| totals.iter().map(|total| (total.figure, total.label)).collect::<Vec<_>>();
+    assert_eq!(labels(&totals), labels(&before));
+    assert_eq!(totals.len() * 24 * 30, 24_480);
+    for figure in Figure::ALL {
+        let sum: u64 = totals.iter().filter(|total| total.figure == figure).map(|total| total.total).sum();
+        assert_eq!(sum, 100_000, "{figure:?}");
+    }
+}
+
+#[test]
+fn a_response_is_in_the_step_of_its_time() {
+    let metrics = metrics();
+    for (milliseconds, responses) in [(1, 1), (10, 2), (11, 3), (999, 4), (20_000, 5)] {
+        for _ in 0..responses {
+            let request = Request { route: 0, method: responses, status: 200 };
+            metrics.answered(request, Duration::from_millis(milliseconds));
+        }
+    }
+    let expected = [("< 1 ms", 1), ("< 10 ms", 2), ("< 100 ms", 3), ("< 1 s", 4), ("> 1 s", 5)];
+    assert_eq!(metrics.answered_in_steps(), expected);
+}

@@ -1,17 +1,23 @@
-//! What an operator sees at a glance. Nothing here scans a table: days are counted when events are sealed, and
-//! sessions only up to a limit.
+//! What an operator sees at a glance. Nothing here scans a table: days are counted when events are sealed, hours by each
+//! server once a minute, and sessions only up to a limit.
 
 use std::collections::BTreeMap;
 
 use countersign_domain::desk::proposal;
 use countersign_domain::event::EventKind;
-use countersign_ports::{DayCount, ListedKey, ProposalAt, ProposalPage, Replica, StoreError};
+use countersign_domain::figure::Figure;
+use countersign_domain::hour::Hour;
+use countersign_ports::{
+    DayCount, FigureTotal, HourCount, ListedKey, ProposalAt, ProposalPage, Replica, StoreError,
+};
 use time::{Date, Duration, OffsetDateTime};
 
 use super::Desk;
 
 /// The days that are shown.
 pub const DAYS: u16 = 30;
+/// The hours that are shown: this one and those before it.
+pub const HOURS: u16 = 24;
 /// The most sessions that are counted.
 pub const MOST_SESSIONS: u32 = 10_000;
 /// The most proposals that are looked through.
@@ -30,6 +36,8 @@ pub struct Overview {
     pub counts: Vec<DayCount>,
     /// Sign-ins on each of those days, the oldest first.
     pub sign_ins: Vec<DaySignIns>,
+    /// How often what was counted in the last [`HOURS`] hours on all servers: the labels of each figure, with their sums.
+    pub figures: BTreeMap<Figure, Vec<(String, u64)>>,
     /// The remembered sign-ins that are valid now.
     pub sessions: Counted,
     /// The replicas that run.
@@ -60,19 +68,21 @@ pub struct Counted {
     pub is_limit: bool,
 }
 
-/// Reads the overview.
-pub async fn read_overview(desk: Desk<'_>) -> Result<Overview, StoreError> {
+/// Reads the overview. What this server counted and has not written yet is added to what is stored.
+pub async fn read_overview(desk: Desk<'_>, unwritten: Vec<FigureTotal>) -> Result<Overview, StoreError> {
     let storage = &desk.context.storage;
     let now = desk.context.clock.now();
     let today = now.to_offset(time::UtcOffset::UTC).date();
     let since = today.saturating_sub(Duration::days(i64::from(DAYS) - 1));
     let counts = storage.day_counts(since).await?;
+    let hours = storage.hour_counts(Hour::of(now).back(HOURS - 1)).await?;
     let sessions = storage.count_sessions(now, MOST_SESSIONS).await?;
     let (waiting, unreadable) = count_waiting(desk).await?;
     Ok(Overview {
         today,
         sign_ins: sign_ins(since, today, &counts),
         counts,
+        figures: sums(unwritten, hours),
         sessions: Counted { count: sessions, is_limit: sessions >= MOST_SESSIONS },
         replicas: replicas(desk, now).await?,
         keys: desk.keys.list(now).await?,
@@ -129,4 +139,19 @@ fn sign_ins(since: Date, today: Date, counts: &[DayCount]) -> Vec<DaySignIns> {
         DaySignIns { day, by_family }
     };
     days.take_while(|day| *day <= today).map(of_day).collect()
+}
+
+/// The labels have the order in which this server counts them. Those of another release follow.
+fn sums(unwritten: Vec<FigureTotal>, stored: Vec<HourCount>) -> BTreeMap<Figure, Vec<(String, u64)>> {
+    let unwritten = unwritten.into_iter().map(|own| (own.figure, own.label.to_owned(), own.total));
+    let stored = stored.into_iter().map(|stored| (stored.figure, stored.label, stored.count));
+    let mut figures: BTreeMap<Figure, Vec<(String, u64)>> = BTreeMap::new();
+    for (figure, label, count) in unwritten.chain(stored) {
+        let labels = figures.entry(figure).or_default();
+        match labels.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, sum)) => *sum += count,
+            None => labels.push((label, count)),
+        }
+    }
+    figures
 }

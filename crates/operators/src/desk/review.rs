@@ -149,7 +149,8 @@ fn becomes(subject: &SubjectRead) -> Vec<Becomes> {
             vec![replaced(FactName::Members, Vec::new(), members.iter().map(called).collect())]
         }
         Act::RemoveMembers { members, .. } => {
-            vec![replaced(FactName::Members, members.iter().map(called).collect(), Vec::new())]
+            let gone = replaced(FactName::Members, members.iter().map(called).collect(), Vec::new());
+            vec![gone, stays(FactName::StillIn, was(FactName::StillIn))]
         }
         Act::RegisterClient { fields, access, resources, .. } => {
             let rule = access.as_ref().map(|access| rule_name(access.rule.as_ref()));
@@ -186,7 +187,8 @@ fn becomes(subject: &SubjectRead) -> Vec<Becomes> {
         }
         Act::DeleteUser { .. } => all_gone(facts, &[FactName::Wallets, FactName::Groups]),
         Act::DeleteGroup { used_by, .. } => {
-            let mut gone = all_gone(facts, &[FactName::Title, FactName::Users, FactName::Members]);
+            let names = [FactName::Title, FactName::Users, FactName::Members, FactName::Scopes];
+            let mut gone = all_gone(facts, &names);
             gone.extend(used(used_by));
             gone
         }
@@ -203,7 +205,8 @@ fn becomes(subject: &SubjectRead) -> Vec<Becomes> {
         | Act::WithdrawProposal { .. }
         | Act::RefuseProposal { .. } => Vec::new(),
     };
-    all.into_iter().filter(|one| one.gone != one.new).collect()
+    let is_any = |one: &Becomes| one.gone != one.new || (one.gone.is_empty() && !one.stays.is_empty());
+    all.into_iter().filter(is_any).collect()
 }
 
 /// The values of a fact; none if it says that there is nothing.
@@ -222,6 +225,11 @@ fn values(facts: &[Fact], name: FactName) -> Vec<String> {
 
 fn replaced(name: FactName, gone: Vec<String>, new: Vec<String>) -> Becomes {
     Becomes { name: BecomesName::Fact(name), stays: Vec::new(), gone, new }
+}
+
+/// What an operator should know because it does not change.
+const fn stays(name: FactName, stays: Vec<String>) -> Becomes {
+    Becomes { name: BecomesName::Fact(name), stays, gone: Vec::new(), new: Vec::new() }
 }
 
 fn all_gone(facts: &[Fact], names: &[FactName]) -> Vec<Becomes> {

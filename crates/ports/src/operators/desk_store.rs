@@ -1,9 +1,11 @@
-//! The desk: changes that wait for a second operator, what happened on which day, and which replicas there are.
+//! The desk: changes that wait for a second operator, what happened on which day and in which hour, and which replicas there are.
 
 use std::net::IpAddr;
 
 use countersign_domain::desk::proposal::{Proposal, ProposalState};
 use countersign_domain::event::{ChangeSignature, Event, EventKind};
+use countersign_domain::figure::Figure;
+use countersign_domain::hour::Hour;
 use countersign_domain::id::{GrantId, UserId};
 use time::{Date, OffsetDateTime};
 
@@ -107,6 +109,30 @@ pub struct AccessCount {
     pub people: u32,
     /// How many of its grants are valid.
     pub grants: u32,
+}
+
+/// How often something was counted in an hour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HourCount {
+    /// The hour.
+    pub hour: Hour,
+    /// What was counted.
+    pub figure: Figure,
+    /// Which part of it, from the fixed set of the figure's labels.
+    pub label: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// Adds what a replica counted since its last batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddHourCounts {
+    /// The replica.
+    pub replica: [u8; 16],
+    /// The number of the batch, from 1. A new batch of the same replica has a higher number.
+    pub batch: u64,
+    /// What is added to the counts that are there.
+    pub counts: Vec<HourCount>,
 }
 
 /// A replica that was seen.

@@ -11,7 +11,7 @@ use crate::upkeep::purge_expired::BATCH;
 const SHOWN: Duration = Duration::days(7);
 
 /// Takes one step through the proposals that expired long ago. Returns how many it
-/// forgot; there may be more if that is [`BATCH`].
+/// forgot; there may be more unless that is 0.
 pub async fn forget_proposals(context: &Context, past: Past) -> Result<u64, StoreError> {
     context.storage.forget_proposals(past.kept_for(SHOWN), BATCH).await
 }

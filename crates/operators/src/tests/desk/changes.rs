@@ -8,7 +8,7 @@ use countersign_domain::admission::{AccessRule, ClientAccess, Release};
 use countersign_domain::challenge::MAX_CHANGE_TEXT;
 use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::desk::operators::Quorum;
-use countersign_domain::desk::pending::{Fact, FactName};
+use countersign_domain::desk::pending::FactName;
 use countersign_domain::event::{Actor, EventKind, EventPerson};
 use countersign_domain::group::GroupTitle;
 use countersign_domain::person_name::PersonName;
@@ -24,6 +24,7 @@ use super::{Office, block, delete, group, id_of};
 use crate::admin_keys::create_admin_key::create_admin_key;
 use crate::desk::begin_change::{BeginChangeError, begin_change};
 use crate::desk::complete_change::Completed;
+use crate::desk::review::{BecomesName, review_change};
 use crate::operate::Effect;
 use crate::people::groups::create_group;
 use crate::people::names::name_subject;
@@ -419,16 +420,18 @@ async fn whoever_takes_a_member_out_learns_how_they_stay_in() {
         office.make(&ada, Act::AddMembers { group: group("staff"), members: vec![member] }).await.unwrap();
     }
     let remove = |member| Act::RemoveMembers { group: group("staff"), members: vec![member] };
-    let still_in = |facts: &[Fact]| {
-        facts.iter().find(|fact| fact.name == FactName::StillIn).map(|fact| fact.value.clone())
+    let still_in = async |act: &Act| {
+        let review = review_change(office.desk(), ada.session.user, act).await.unwrap();
+        let name = BecomesName::Fact(FactName::StillIn);
+        review.becomes.into_iter().find(|becomes| becomes.name == name).map(|becomes| becomes.stays)
     };
     let begun = office.begin(&ada, remove(Subject::User(eve.into()))).await;
-    assert_eq!(still_in(&begun.1.now).as_deref(), Some("toy:1:toy-eve"));
+    assert_eq!(still_in(&begun.1.change).await, Some(vec!["toy:1:toy-eve".to_owned()]));
     let done = office.finish(&ada, begun).await.unwrap();
     let Completed::Done { effect: Effect::Removed(_, removed), .. } = done else { panic!("{done:?}") };
     assert_eq!(removed[0].still, [Subject::Wallet(toy("toy-eve"))]);
     let begun = office.begin(&ada, remove(Subject::Wallet(toy("toy-eve").into()))).await;
-    assert_eq!(still_in(&begun.1.now), None);
+    assert_eq!(still_in(&begun.1.change).await, None);
     let done = office.finish(&ada, begun).await.unwrap();
     assert!(
         matches!(&done, Completed::Done { effect: Effect::Removed(_, removed), .. } if removed[0].still.is_empty()),
@@ -462,7 +465,10 @@ async fn whoever_deletes_a_group_reads_which_scopes_need_it() {
     let (pending, shown) = office.begin(&ada, delete).await;
     let words = "No one gets the scopes that need it: photos.admin.";
     assert!(shown.text.text.contains(words), "{}", shown.text.text);
-    assert!(shown.now.contains(&Fact::new(FactName::Scopes, "photos.admin")), "{:?}", shown.now);
+    let review = review_change(office.desk(), ada.session.user, &shown.change).await.unwrap();
+    let name = BecomesName::Fact(FactName::Scopes);
+    let scopes = review.becomes.iter().find(|becomes| becomes.name == name).unwrap();
+    assert_eq!(scopes.gone, ["photos.admin"]);
     office.finish(&ada, (pending, shown)).await.unwrap();
     office.verify().await.unwrap();
 }

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use countersign_conformance::fixtures;
 use countersign_domain::act::Act;
 use countersign_domain::desk::operators::Quorum;
 use countersign_domain::email::{EmailAddress, EmailConfirmation};
 use countersign_domain::event::EventKind;
+use countersign_domain::figure::Figure;
+use countersign_domain::hour::Hour;
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::subject::Subject;
-use countersign_ports::{ConfirmEmail, PutEmail, SharedAddress, Storage};
+use countersign_ports::{AddHourCounts, ConfirmEmail, FigureTotal, PutEmail, SharedAddress, Storage};
 use countersign_usecases::steps::login::Browser;
 use countersign_usecases::steps::recognize_operator::Operator;
 use time::Duration;
@@ -84,7 +87,7 @@ async fn the_overview_counts_what_was_sealed_by_day_and_family() {
     office.propose(&ada, delete(&client)).await;
     office.verify().await.unwrap();
 
-    let overview = read_overview(office.desk()).await.unwrap();
+    let overview = read_overview(office.desk(), Vec::new()).await.unwrap();
 
     assert_eq!(overview.sign_ins.len(), 30);
     let totals: Vec<u64> = overview.sign_ins.iter().map(|day| day.by_family.values().sum()).collect();
@@ -101,7 +104,32 @@ async fn the_overview_counts_what_was_sealed_by_day_and_family() {
     let total: u64 = overview.counts.iter().map(|counted| counted.count).sum();
     assert_eq!(total, u64::try_from(office.events().await.len()).unwrap());
     office.verify().await.unwrap();
-    assert_eq!(read_overview(office.desk()).await.unwrap().counts, overview.counts);
+    assert_eq!(read_overview(office.desk(), Vec::new()).await.unwrap().counts, overview.counts);
+}
+
+#[tokio::test]
+async fn what_is_not_written_yet_is_added_to_the_counts_of_the_last_hours() {
+    let office = Office::new(Quorum::One);
+    let hour = Hour::of(office.world.context.clock.now());
+    let replica = fixtures::replica();
+    office.world.storage.note_replica(replica.clone(), fixtures::past(replica.seen_at)).await.unwrap();
+    let counts = [(24, "code", 1_000), (23, "code", 10), (0, "scope", 5), (0, "added later", 1)];
+    let counts = counts
+        .map(|(back, label, count)| fixtures::hour_count(hour.back(back), Figure::Refusals, label, count));
+    let command = AddHourCounts { replica: replica.id, batch: 1, counts: counts.to_vec() };
+    assert!(office.world.storage.add_hour_counts(command).await.unwrap());
+    let own = |figure, label, total| FigureTotal { figure, label, total };
+    let unwritten = vec![
+        own(Figure::Refusals, "scope", 3),
+        own(Figure::Refusals, "code", 0),
+        own(Figure::Tokens, "code", 2),
+    ];
+    let figures = read_overview(office.desk(), unwritten).await.unwrap().figures;
+    let labels = |labels: &[(&str, u64)]| -> Vec<(String, u64)> {
+        labels.iter().map(|(label, count)| ((*label).to_owned(), *count)).collect()
+    };
+    let refusals = labels(&[("scope", 8), ("code", 10), ("added later", 1)]);
+    assert_eq!(figures, [(Figure::Refusals, refusals), (Figure::Tokens, labels(&[("code", 2)]))].into());
 }
 
 #[tokio::test]
@@ -190,7 +218,7 @@ async fn f_23_the_overview_counts_a_proposal_that_waits_behind_many_that_do_not(
         let id = office.propose(&ada, delete(&client)).await;
         office.make(&ada, Act::WithdrawProposal { proposal: id }).await.unwrap();
     }
-    let overview = read_overview(office.desk()).await.unwrap();
+    let overview = read_overview(office.desk(), Vec::new()).await.unwrap();
     assert_eq!(overview.waiting, Counted { count: 1, is_limit: false });
 }
 

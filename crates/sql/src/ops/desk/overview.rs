@@ -1,15 +1,18 @@
-//! What the overview of the desk shows: what happened on which day, how many are signed in, and which replicas run.
+//! What the overview of the desk shows: what happened on which day and in which hour, how many are signed in, and which
+//! replicas run.
 
 use countersign_domain::event::EventKind;
+use countersign_domain::figure::Figure;
 use countersign_domain::forgetting::Past;
+use countersign_domain::hour::Hour;
 use countersign_domain::id::ClientId;
-use countersign_ports::{AccessCount, DayCount, Replica};
+use countersign_ports::{AccessCount, AddHourCounts, DayCount, HourCount, Replica};
 use time::{Date, OffsetDateTime};
 
 use crate::columns::{
-    At, BigInt, Binary, Day, Id, Key, Moment, Nullable, OnDay, Row, StoredDay, StoredTime, Text,
+    At, BigInt, Binary, Day, Id, Key, Moment, Nullable, OnDay, Row, StoredDay, StoredTime, Text, stored,
 };
-use crate::database::Statement;
+use crate::database::{Statement, Undone};
 use crate::statement::statement;
 use crate::{Database, SqlError};
 
@@ -24,6 +27,44 @@ pub fn day_counts(db: &mut impl Database, since: Date) -> Result<Vec<DayCount>, 
                 count: u64::try_from(count).map_err(|_| at.impossible("count"))?,
                 family,
             })
+        })
+        .collect()
+}
+
+/// In the order of the keys, so that replicas that add to the same counts wait for each other in one order.
+pub fn add_hour_counts(db: &mut impl Database, command: &AddHourCounts) -> Result<bool, SqlError> {
+    let replica = command.replica.as_slice();
+    let mut counts: Vec<&HourCount> = command.counts.iter().collect();
+    counts.sort_by_key(|counted| (counted.hour, counted.figure.name(), counted.label.as_str()));
+    db.all_or_nothing(|db| {
+        if (NoteBatch { replica, batch: stored(command.batch) }).run(db)? == 0 {
+            let is_noted = IsNoted { replica }.maybe(db)?.is_some_and(|found: i64| found == 1);
+            return Err(Undone::Refused(is_noted));
+        }
+        for HourCount { hour, figure, label, count } in counts {
+            let add =
+                AddHourCount { hour: hour.number(), figure: figure.name(), label, count: stored(*count) };
+            add.run(db)?;
+        }
+        Ok(true)
+    })
+}
+
+pub fn forget_hour_counts(db: &mut impl Database, before: Past) -> Result<u64, SqlError> {
+    let forgotten = ForgetHour { before: Hour::of(before.time()).number() }.run(db)?;
+    Ok(u64::try_from(forgotten).unwrap_or(u64::MAX))
+}
+
+pub fn hour_counts(db: &mut impl Database, since: Hour) -> Result<Vec<HourCount>, SqlError> {
+    let rows: Vec<(i64, String, String, i64)> = HourCounts { since: since.number() }.all(db)?;
+    let known = rows.into_iter().filter_map(|(hour, figure, label, count)| {
+        Some((Hour::from_number(hour), Figure::parse(&figure)?, label, count))
+    });
+    known
+        .map(|(hour, figure, label, count)| {
+            let at = Row { table: "hour_counts", key: &label };
+            let count = u64::try_from(count).map_err(|_| at.impossible("count"))?;
+            Ok(HourCount { hour, figure, label, count })
         })
         .collect()
 }
@@ -89,6 +130,39 @@ pub fn replicas(db: &mut impl Database, since: OffsetDateTime) -> Result<Vec<Rep
 statement! {
     pub DayCounts { since: OnDay as Day } -> (Day, Text, Text, BigInt) = "\
         SELECT day, kind, family, count FROM day_counts WHERE day >= :since ORDER BY day, kind, family"
+}
+
+statement! {
+    /// One row if the batch is new, none otherwise.
+    pub NoteBatch<'a> { replica: &'a [u8] as Binary, batch: i64 as BigInt } = "\
+        UPDATE replicas SET last_batch = :batch WHERE id = :replica AND last_batch < :batch"
+}
+
+statement! {
+    pub IsNoted<'a> { replica: &'a [u8] as Binary } -> BigInt = "\
+        SELECT count(*) FROM replicas WHERE id = :replica"
+}
+
+statement! {
+    pub AddHourCount<'a> {
+        hour: i64 as BigInt,
+        figure: &'a str as Text,
+        label: &'a str as Text,
+        count: i64 as BigInt,
+    } = "\
+        INSERT INTO hour_counts (hour, figure, label, count) VALUES (:hour, :figure, :label, :count) \
+        ON CONFLICT (hour, figure, label) DO UPDATE SET count = hour_counts.count + excluded.count"
+}
+
+statement! {
+    /// One hour has as many rows as there are labels, so a step is small.
+    pub ForgetHour { before: i64 as BigInt } = "\
+        DELETE FROM hour_counts WHERE hour = (SELECT min(hour) FROM hour_counts WHERE hour < :before)"
+}
+
+statement! {
+    pub HourCounts { since: i64 as BigInt } -> (BigInt, Text, Text, BigInt) = "\
+        SELECT hour, figure, label, count FROM hour_counts WHERE hour >= :since ORDER BY hour, figure, label"
 }
 
 statement! {

@@ -1,0 +1,2 @@
+ALTER TABLE replicas DROP COLUMN last_batch;
+DROP TABLE hour_counts;
