@@ -195,6 +195,12 @@ fn two_operators_sign_what_is_dangerous() {
     judge_desk("desk-two.mjs", "2");
 }
 
+/// Twelve tasks of a day at the desk take at most half of the clicks and signatures that they took (desk-day.mjs).
+#[test]
+fn a_day_at_the_desk_takes_half_of_what_it_took() {
+    judge_desk("desk-day.mjs", "2");
+}
+
 /// An operator whose wallet is a contract on a chain that anvil runs (B-045, K-02).
 #[test]
 fn a_contract_wallet_signs_a_change_at_the_desk() {
