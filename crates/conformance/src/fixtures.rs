@@ -56,7 +56,8 @@ pub use admission::{
     group_name, groups, new_group, remove_member, rule,
 };
 pub use desk::{
-    change_signature, day_count, end_proposal, proposal, put_proposal, replica, signed, take_proposal,
+    change_signature, day_count, end_proposal, proposal, put_proposal, replica, signed, suspend_operator,
+    take_proposal,
 };
 pub use events::{event, event_id, event_id_at, pseudonym, seal_events};
 use ids::unique_bytes;

@@ -52,9 +52,12 @@ impl Forms<'_> {
         self.filled(name, known, false)
     }
 
-    /// The form of a change once more, with all that was sent.
-    pub(super) fn form_again(self, name: ActName, sent: &Sent) -> Form {
-        self.filled(name, sent, true)
+    /// The form of a change once more, with all that was sent, and what else is asked for.
+    pub(super) fn form_again(self, name: ActName, sent: &Sent, more: Option<Input>) -> Form {
+        let mut form = self.filled(name, sent, true);
+        form.has_fields |= more.is_some();
+        form.fields.extend(more.map(|input| Field::of(input, sent, self.applications)));
+        form
     }
 
     fn filled(self, name: ActName, sent: &Sent, again: bool) -> Form {
