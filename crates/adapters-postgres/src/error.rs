@@ -112,6 +112,7 @@ impl Shared {
         match &*self.0 {
             StoreError::Unavailable(_) => StoreError::Unavailable(self.clone().into()),
             StoreError::Overloaded => StoreError::Overloaded,
+            StoreError::SignerSuspended => StoreError::SignerSuspended,
             StoreError::Corrupt { table, column, row } => {
                 StoreError::Corrupt { table, column, row: row.clone() }
             }
@@ -131,6 +132,7 @@ impl From<OpError> for StoreError {
         let unavailable = error.is_outage() || error.says(&["deadlock detected"]);
         match error.0 {
             SqlError::Corrupt { table, column, row } => Self::Corrupt { table, column, row },
+            SqlError::SignerSuspended => Self::SignerSuspended,
             error @ (SqlError::ProposalTakenAway | SqlError::EventThere) => Self::Failed(error.into()),
             SqlError::Query(error) if unavailable => Self::Unavailable(error.into()),
             SqlError::Query(error) => Self::Failed(error.into()),

@@ -181,6 +181,9 @@ pub(crate) fn store_error(error: Arc<SqliteError>) -> StoreError {
     if let SqliteError::Sql(SqlError::Corrupt { table, column, row }) = &*error {
         return StoreError::Corrupt { table, column, row: row.clone() };
     }
+    if let SqliteError::Sql(SqlError::SignerSuspended) = &*error {
+        return StoreError::SignerSuspended;
+    }
     if error.is_outage() {
         StoreError::Unavailable(Box::new(error))
     } else {

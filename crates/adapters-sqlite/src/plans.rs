@@ -15,6 +15,9 @@ use countersign_sql::ops::desk::overview::{
 use countersign_sql::ops::desk::proposals::{
     End, FindProposal, Forget, ForgetOf, ListProposals, list_proposals, put_proposal,
 };
+use countersign_sql::ops::desk::suspensions::{
+    EndProposals, Restore, SpreadSuspension, SuspendedWallets, SuspensionsOfUsers, SuspensionsOfWallets,
+};
 use countersign_sql::ops::events::forget_person::{CountSealed, ForgetOne, SealedOf, SealedOfWallet};
 use countersign_sql::ops::events::fulfil::Fulfil;
 use countersign_sql::ops::events::record_event::{IsRecorded, StoreEvent};
@@ -71,6 +74,20 @@ fn a_row_that_cannot_be_a_proposal_hides_no_other() {
     assert_eq!(listed.len(), 4);
     let readable: Vec<_> = listed.into_iter().filter_map(ProposalAt::readable).collect();
     assert_eq!(readable, [proposals[3].clone()]);
+}
+
+#[test]
+fn suspensions_are_found_by_their_wallets_and_by_their_ids() {
+    let (_folder, mut connection) = database();
+    let connection = &mut connection;
+    let (family, address, user, id, limit) = ("a", "b", NOBODY, NOBODY, 10);
+    let (waiting, taken, suspended) = ("waiting", "taken", "suspended");
+    finds_rows_by_keys(connection, SuspensionsOfUsers { users: Ids(Vec::new()) });
+    finds_rows_by_keys(connection, SuspensionsOfWallets { wallets: WalletKeys(Vec::new()) });
+    finds_rows_by_keys(connection, SuspendedWallets { family, address, limit });
+    finds_rows_by_keys(connection, SpreadSuspension { user, ethereum: String::new() });
+    finds_rows_by_keys(connection, EndProposals { id, waiting, taken, suspended });
+    finds_rows_by_keys(connection, Restore { wallets: WalletKeys(Vec::new()) });
 }
 
 #[test]

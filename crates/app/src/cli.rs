@@ -27,8 +27,8 @@ pub(crate) use self::declared::{ApplyFlags, ExportFlags};
 pub(crate) use self::event::{EventChoice, EventCommand};
 pub(crate) use self::health::{DoctorFlags, HealthcheckFlags};
 pub(crate) use self::people::{
-    AccessCommand, GroupCommand, KindChoice, NewRule, Paging, UserCommand, WalletChoice, WalletCommand,
-    WhoChoice, new_release, new_rule,
+    AccessCommand, GroupCommand, KindChoice, NewRule, OperatorCommand, Paging, UserCommand, WalletChoice,
+    WalletCommand, WhoChoice, new_release, new_rule,
 };
 pub(crate) use self::resource::{DeclaredFlags, ResourceCommand};
 pub(crate) use self::saved::{BackupFlags, CopyFlags, RestoreFlags};
@@ -104,6 +104,13 @@ pub(crate) enum Command {
         trial: TrialChoice,
         #[command(subcommand)]
         command: WalletCommand,
+    },
+    /// List the operators of the desk, suspend one, and let a suspended one act again.
+    Operator {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: OperatorCommand,
     },
     /// Put users and wallets into groups, which clients can ask for and let in.
     Group {
@@ -191,6 +198,7 @@ impl Command {
             Self::Client { trial, .. }
             | Self::User { trial, .. }
             | Self::Wallet { trial, .. }
+            | Self::Operator { trial, .. }
             | Self::Group { trial, .. }
             | Self::Access { trial, .. }
             | Self::Resource { trial, .. }

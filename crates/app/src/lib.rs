@@ -123,6 +123,9 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         Command::Wallet { command, .. } => administer(&sources, &wiring, |config, out| {
             block_on(commands::people::wallet(command, config, &wiring, out))
         }),
+        Command::Operator { command, .. } => administer(&sources, &wiring, |config, out| {
+            block_on(commands::people::operator(command, config, &wiring, out))
+        }),
         Command::Group { command, .. } => administer(&sources, &wiring, |config, out| {
             block_on(commands::people::group(command, config, &wiring, out))
         }),

@@ -57,7 +57,7 @@ pub use admission::{
 };
 pub use desk::{
     change_signature, day_count, end_proposal, hour_count, proposal, put_proposal, replica, signed,
-    take_proposal,
+    suspend_operator, take_proposal,
 };
 pub use events::{event, event_id, event_id_at, pseudonym, seal_events};
 use ids::unique_bytes;

@@ -7,7 +7,7 @@
 //! # A storage
 //!
 //! Implement `ClientStore`, `LoginStore`, `WalletStore`, `SessionStore`, `AccountStore`, `GroupStore`,
-//! `BlockStore`, `PeopleStore`, `EventStore`, `EventPushStore`, `DeskStore`, `EpochStore`, `TokenStore`, `RequestStore`, `KeyStore`,
+//! `BlockStore`, `PeopleStore`, `EventStore`, `EventPushStore`, `DeskStore`, `SuspensionStore`, `EpochStore`, `TokenStore`, `RequestStore`, `KeyStore`,
 //! `ReplayStore` and `Upkeep` of `countersign-ports`; the contract is in their documentation. This is then the whole file
 //! `tests/contract.rs`:
 //!

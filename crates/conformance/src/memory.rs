@@ -57,6 +57,7 @@ mod requests;
 mod resources;
 mod secrets;
 mod sessions;
+mod suspensions;
 mod wallets;
 
 use blocks::BlockedRow;
@@ -65,6 +66,7 @@ use groups::MemberRow;
 use people::NamedRow;
 use requests::DeviceRow;
 use secrets::{SecretKey, SecretRow};
+use suspensions::SuspendedRow;
 use wallets::{WalletKey, WalletRow};
 
 /// A store in memory, as simple as possible.
@@ -100,6 +102,7 @@ struct Tables {
     group_wallets: BTreeMap<(GroupName, WalletKey), MemberRow>,
     blocked_users: BTreeMap<UserId, Block>,
     blocked_wallets: BTreeMap<WalletKey, BlockedRow>,
+    suspended_wallets: BTreeMap<WalletKey, SuspendedRow>,
     named_users: BTreeMap<UserId, PersonName>,
     named_wallets: BTreeMap<WalletKey, NamedRow>,
     /// When each may be purged.

@@ -43,6 +43,7 @@ pub mod session_races;
 pub mod sessions;
 pub mod signing_out;
 mod steps;
+pub mod suspensions;
 pub mod upkeep;
 pub mod wallet_races;
 pub mod wallets;
@@ -518,6 +519,17 @@ macro_rules! storage_contract {
                 a_hundred_thousand_counts_take_a_row_for_each_label_of_each_hour,
                 counts_are_forgotten_hour_by_hour,
             ],
+            suspensions: [
+                a_suspended_operator_is_so_with_every_wallet_until_restored,
+                a_wallet_is_suspended_before_anyone_signs_in_with_it,
+                other_wallets_of_the_person_are_suspended_and_restored_with_them,
+                linking_and_unlinking_end_no_suspension,
+                deleting_the_account_ends_no_suspension,
+                every_value_of_a_suspension_survives,
+                suspended_wallets_are_listed_in_pages,
+                the_proposals_of_a_suspended_operator_end,
+                nothing_that_a_suspended_operator_signed_happens,
+            ],
             epochs: [
                 nothing_was_restored_at_first,
                 an_epoch_is_raised_once,
@@ -676,6 +688,12 @@ macro_rules! storage_races {
             hour_counts: [
                 counts_that_are_added_at_once_are_all_there,
             ],
+            suspensions: [
+                no_act_of_an_operator_counts_after_their_suspension_was_answered,
+                two_operators_who_suspend_each_other_do_not_both_succeed,
+                no_link_at_the_same_moment_escapes_a_suspension,
+                an_operator_is_suspended_and_restored_by_one_of_many,
+            ],
             epochs: [
                 of_epochs_that_are_raised_at_once_each_has_its_number,
             ],
@@ -745,6 +763,9 @@ macro_rules! storage_durability {
             hour_counts: [
                 counts_outlive_the_process,
             ],
+            suspensions: [
+                a_suspension_outlives_the_process,
+            ],
             epochs: [
                 an_epoch_outlives_the_process,
             ],
@@ -805,6 +826,10 @@ macro_rules! storage_replicas {
             ],
             events: [
                 events_are_seen_by_the_other_replica,
+            ],
+            suspensions: [
+                a_suspension_is_seen_by_the_other_replica,
+                no_act_counts_after_a_suspension_on_two_replicas,
             ],
             event_races: [
                 each_of_many_logins_on_two_replicas_is_sealed_once,

@@ -15,6 +15,7 @@ mod groups;
 mod keys;
 mod make;
 mod operations;
+mod operators;
 mod page;
 mod problem;
 mod read;

@@ -9,7 +9,7 @@ pub mod begin_change;
 mod carry_out;
 pub mod complete_change;
 mod make_text;
-mod one_person;
+pub mod oneself;
 pub mod overview;
 pub mod proposals;
 pub mod review;

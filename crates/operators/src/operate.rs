@@ -16,7 +16,9 @@ use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::Resource;
 use countersign_domain::secret::Secret;
 use countersign_domain::subject::Subject;
-use countersign_ports::{BlockPut, CountedGroup, EndProposal, KeyRing, KeyRotation, NamePut, RotatedKeys};
+use countersign_ports::{
+    BlockPut, CountedGroup, EndProposal, KeyRing, KeyRotation, NamePut, OperatorSuspended, RotatedKeys,
+};
 use countersign_usecases::Management;
 use countersign_usecases::act_refused::{ActRefused, GroupUse};
 use countersign_usecases::clients::change_client::change_client;
@@ -44,6 +46,7 @@ use crate::people::groups::{create_group, delete_group, retitle_group};
 use crate::people::names::name_subject;
 use crate::people::remove_members::{Removed, remove_members};
 use crate::people::sign_out_user::sign_out_user;
+use crate::people::suspend::{restore, suspend};
 use crate::people::unblock::{Unblocked, unblock};
 
 /// What it takes to make an act. A client or a resource that must still be as it was read is in `management`.
@@ -105,6 +108,10 @@ pub enum Effect {
     Blocked(Subject, BlockedNow),
     /// A user or a wallet is let in again.
     Unblocked(Subject, Unblocked),
+    /// An operator is suspended.
+    OperatorSuspended(Subject, OperatorSuspended),
+    /// An operator can act again. Were they suspended?
+    OperatorRestored(Subject, bool),
     /// A user was signed out; the clients should be notified.
     SignedOut(UserId, OfflineAccess, Ended),
     /// A user or a wallet has this name, or none.
@@ -165,6 +172,10 @@ impl Effect {
         match self {
             Self::Blocked(_, blocked) => blocked.put == BlockPut::AlreadyThere,
             Self::Unblocked(_, unblocked) => !unblocked.was_blocked,
+            Self::OperatorSuspended(_, suspended) => {
+                !matches!(suspended, OperatorSuspended::Suspended { .. })
+            }
+            Self::OperatorRestored(_, was_suspended) => !was_suspended,
             Self::SignedOut(_, _, ended) => ended.sessions == 0 && ended.grants == 0,
             Self::Named(_, _, put) => *put != NamePut::Stored,
             Self::Added(_, added) => added.iter().all(|added| added.already),
@@ -214,6 +225,16 @@ pub async fn operate(operating: Operating<'_>, act: Act) -> Result<Effect, ActRe
             let who = Subject::from(who);
             let unblocked = unblock(management, who.clone()).await?;
             Ok(Effect::Unblocked(who, unblocked))
+        }
+        Act::Suspend { who, reason } => {
+            let who = Subject::from(who);
+            let suspended = suspend(management, who.clone(), reason).await?;
+            Ok(Effect::OperatorSuspended(who, suspended))
+        }
+        Act::Restore { who } => {
+            let who = Subject::from(who);
+            let was_suspended = restore(management, who.clone()).await?;
+            Ok(Effect::OperatorRestored(who, was_suspended))
         }
         Act::SignOut { user, offline } => {
             let offline = offline.unwrap_or(OfflineAccess::Kept);

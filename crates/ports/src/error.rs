@@ -14,6 +14,9 @@ pub enum StoreError {
     /// Too many operations are waiting. This one did not happen.
     #[error("storage is overloaded")]
     Overloaded,
+    /// A suspended operator signed this. Nothing was changed.
+    #[error("a suspended operator signed this, so nothing was changed")]
+    SignerSuspended,
     /// A row holds a value that we never write: something else wrote it.
     #[error("stored {table} {row} has an impossible {column}")]
     Corrupt {

@@ -39,13 +39,14 @@ pub use keeping::upkeep::*;
 pub use operations::{
     AccountStore, AdminKeyStore, BlockStore, ClientStore, DeclarationStore, DeskStore, EpochStore,
     EventPushStore, EventStore, GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore, RequestStore,
-    ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore, signatures,
+    ResourceStore, SessionStore, SuspensionStore, TokenStore, Upkeep, WalletStore, signatures,
 };
 pub use operators::admin_key_store::*;
 pub use operators::declaration_store::*;
 pub use operators::desk_store::*;
 pub use operators::event_push_store::*;
 pub use operators::event_store::*;
+pub use operators::suspension_store::*;
 pub use people::account_store::*;
 pub use people::block_store::*;
 pub use people::group_store::*;

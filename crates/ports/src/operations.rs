@@ -531,7 +531,8 @@ macro_rules! storage_operations {
                     /// stores nothing and gives true, whatever became of the proposal meanwhile.
                     put_proposal(own command: PutProposal) -> bool [recorded];
 
-                    /// Takes a proposal. Guards: it waits, expires after `now`, and is another user's; one
+                    /// Takes a proposal. Guards: it waits, expires after `now`, and is another user's, and who signed is
+                    /// not suspended ([`StoreError::SignerSuspended`]); one
                     /// that was taken and not carried out in time ([`Proposal::state_at`]) waits again. Of
                     /// two who take it, one gets true. A repeat of the same command (same user, same
                     /// signature) gives true again until what was taken is ended, or is taken again after
@@ -601,6 +602,41 @@ macro_rules! storage_operations {
 
                     /// The replicas that were seen since this time, the longest running first, then by id.
                     replicas(copy since: OffsetDateTime) -> Vec<Replica>;
+                }
+            }
+
+            /// Operators who are suspended. Every write is durable before the answer.
+            ///
+            /// From a suspension's answer on, every operation whose event was signed by a suspended operator
+            /// ([`Signed::signers`](countersign_domain::event::Signed::signers)) fails with
+            /// [`StoreError::SignerSuspended`], and nothing of it happened: one of the wallets is suspended, or its user
+            /// is. What was committed before the suspension stays; nothing is committed after its answer.
+            SuspensionStore {
+                writes {
+                    /// Suspends a user with every wallet that they have at that moment, and the others that the command
+                    /// names. A wallet without a user is suspended alone; one with a user means its user. Wallets that
+                    /// were suspended before stay so. Guard: a user exists. Linking and unlinking happen entirely before
+                    /// or after. Every proposal that the operator or an owner of one of these wallets signed first and that
+                    /// was not carried out ends in the same commit, each with an event
+                    /// ([`Event::of_proposal_ended`](countersign_domain::event::Event::of_proposal_ended)).
+                    ///
+                    /// A suspension stays with its wallets, whatever becomes of the user: a wallet that is unlinked, or
+                    /// whose account is deleted, is still suspended. A wallet that is linked to a suspended user is
+                    /// suspended from then on, and so are all wallets of a user who links a suspended one.
+                    suspend_operator(own command: SuspendOperator) -> OperatorSuspended [recorded];
+
+                    /// Ends the suspensions of a user's wallets, or of a wallet, each with all wallets that it suspended.
+                    /// The answer says whether there was one. Proposals that ended stay as they are.
+                    restore_operator(own command: RestoreOperator) -> bool [recorded];
+                }
+                reads {
+                    /// Which of these are suspended, in their order: a user if one of their wallets is, and a wallet if it
+                    /// is itself or its user is. Of several suspensions, the earliest is given.
+                    suspensions_of(own who: Vec<Subject>) -> Vec<Option<Suspension>>;
+
+                    /// Reads up to `limit` suspended wallets after `after`, by family and address in byte order. The
+                    /// wallet `after` need not be suspended.
+                    suspended_wallets(maybe after: Option<&WalletAccount>, copy limit: u32) -> Vec<SuspendedWallet>;
                 }
             }
 
@@ -870,6 +906,7 @@ pub mod signatures {
     pub use countersign_domain::client::Client;
     pub use countersign_domain::consent::Consent;
     pub use countersign_domain::declaration::Declaration;
+    pub use countersign_domain::desk::operators::Suspension;
     pub use countersign_domain::desk::proposal::Proposal;
     pub use countersign_domain::device::DeviceRequest;
     pub use countersign_domain::email::UserEmail;

@@ -5,3 +5,4 @@ pub(crate) mod declaration_store;
 pub(crate) mod desk_store;
 pub(crate) mod event_push_store;
 pub(crate) mod event_store;
+pub(crate) mod suspension_store;

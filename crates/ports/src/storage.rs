@@ -3,7 +3,7 @@
 use crate::{
     AccountStore, AdminKeyStore, BlockStore, ClientStore, DeclarationStore, DeskStore, EpochStore,
     EventPushStore, EventStore, GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore, RequestStore,
-    ResourceStore, SessionStore, TokenStore, Upkeep, WalletStore,
+    ResourceStore, SessionStore, SuspensionStore, TokenStore, Upkeep, WalletStore,
 };
 
 /// The whole storage port: implement its traits, and this one follows.
@@ -26,6 +26,7 @@ pub trait DirectStorage:
     + EventStore
     + EventPushStore
     + DeskStore
+    + SuspensionStore
     + EpochStore
     + TokenStore
     + RequestStore
@@ -47,6 +48,7 @@ impl<T> DirectStorage for T where
         + EventStore
         + EventPushStore
         + DeskStore
+        + SuspensionStore
         + EpochStore
         + TokenStore
         + RequestStore

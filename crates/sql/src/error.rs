@@ -19,6 +19,9 @@ pub enum SqlError {
     /// Another server took the proposal that this carries out. Nothing was changed.
     #[error("proposal is no longer this signature's, so nothing was changed")]
     ProposalTakenAway,
+    /// A suspended operator signed an act. Nothing was changed.
+    #[error("a suspended operator signed this, so nothing was changed")]
+    SignerSuspended,
     /// The event of an act is stored already. Nothing was changed.
     #[error("event of this act is stored already, so nothing was changed: it is about an earlier act")]
     EventThere,

@@ -37,6 +37,7 @@ pub use clients::register_client::*;
 pub use clients::resources::*;
 pub use desk::overview::*;
 pub use desk::proposals::*;
+pub use desk::suspensions::*;
 pub use events::event_push::*;
 pub use events::forget_person::*;
 pub use events::record_event::*;

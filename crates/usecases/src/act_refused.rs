@@ -7,6 +7,7 @@ use countersign_domain::readable::NameRejected;
 use countersign_domain::registration::RegistrationRejected;
 use countersign_domain::resource::{MAX_RESOURCE_SCOPES, ResourceUnfit};
 use countersign_domain::scope::ScopeName;
+use countersign_domain::subject::Subject;
 use countersign_ports::group_store::{MOST_COUNTED, counted as members_counted};
 use countersign_ports::{CountedGroup, KeyRingError, ResourceUses, StoreError};
 
@@ -48,6 +49,9 @@ pub enum ActRefused {
     /// There is no such user, who was to be a member of a group.
     #[error("there is no user {0}")]
     MemberUnknown(UserId),
+    /// Who is to be suspended is not an operator.
+    #[error("{0} is not an operator: neither `admins` nor `admin_group` names them")]
+    NotOperator(Subject),
     /// The reason cannot be read.
     #[error("reason {0}")]
     Reason(NameRejected),
@@ -241,6 +245,7 @@ impl ActRefused {
             Self::NoChange
             | Self::OneAtATime
             | Self::Reason(_)
+            | Self::NotOperator(_)
             | Self::NamedGroupUnknown(_)
             | Self::Described(_)
             | Self::Metadata(_)

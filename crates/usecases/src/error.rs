@@ -19,7 +19,7 @@ impl Refuse for StoreError {
     fn refusal(&self) -> OAuthError {
         match self {
             Self::Unavailable(_) | Self::Overloaded => unavailable(),
-            Self::Corrupt { .. } | Self::Failed(_) => server_error(),
+            Self::Corrupt { .. } | Self::SignerSuspended | Self::Failed(_) => server_error(),
         }
     }
 }

@@ -20,9 +20,12 @@ impl Batched for RegisterClient {
     }
 
     fn together(connection: &mut PgConnection, batch: &[Self]) -> OpResult<Vec<Option<Registered>>> {
-        let clients = batch.iter().map(|command| ClientRow::from(command.client.clone())).collect();
+        // What operators signed has guards of its own, so it is carried out alone.
+        let is_plain = |command: &&Self| command.event.as_ref().is_none_or(|event| event.signed.is_none());
+        let plain = || batch.iter().filter(is_plain);
+        let clients = plain().map(|command| ClientRow::from(command.client.clone())).collect();
         let id = |command: &Self| command.client.id.as_uuid();
-        let events = batch.iter().filter_map(|command| Some((id(command), command.event.as_deref()?)));
+        let events = plain().filter_map(|command| Some((id(command), command.event.as_deref()?)));
         let stored: Vec<Uuid> = load(connection, StoreClients { clients }, events)?;
         Ok(where_stored(batch, stored, id, Registered::Stored))
     }

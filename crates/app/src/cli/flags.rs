@@ -40,6 +40,11 @@ pub(super) fn with_settings(root: Command) -> Command {
             &["block", "sign-out", "delete"],
         ),
         "wallet" => of_people(command, &["list", "block", "unblock", "name"], &["block"]),
+        "operator" => of_people(
+            with_these(command, &["admins", "admin_group"], |flag| flag.global(true)),
+            &["suspend", "restore"],
+            &[],
+        ),
         "group" => of_people(
             with_these(command, &["default_access"], |flag| flag.global(true)),
             &["show", "add", "remove"],

@@ -171,6 +171,49 @@ Examples:
 Exit code: 0 done, 1 refused or not found, 2 bad usage.";
 
 #[derive(Debug, Subcommand)]
+pub(crate) enum OperatorCommand {
+    /// List the operators: wallets of the setting `admins`, members of the group of `admin_group`, and suspended ones.
+    #[command(after_help = OPERATOR_EXAMPLES)]
+    List {
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Suspend an operator, with every wallet that is known to be theirs.
+    ///
+    /// From the next request on, the desk is gone for them, and nothing that they sign counts. Their proposals end. They can
+    /// still sign in to applications; `user block` ends that.
+    #[command(after_help = OPERATOR_EXAMPLES)]
+    Suspend {
+        #[command(flatten)]
+        who: WhoChoice,
+        #[command(flatten)]
+        reason: ReasonChoice,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+    /// Let a suspended operator act again, with every wallet that was suspended with them.
+    ///
+    /// Proposals that ended stay so.
+    #[command(after_help = OPERATOR_EXAMPLES)]
+    Restore {
+        #[command(flatten)]
+        who: WhoChoice,
+        #[command(flatten)]
+        output: OutputChoice,
+    },
+}
+
+/// The examples in the help of the commands about operators.
+const OPERATOR_EXAMPLES: &str = "\
+Examples:
+  countersign operator list
+  countersign operator suspend 0x2c7536E3605D9C16a7a3D7b1898e529396a65c23 --reason 'last day'
+  countersign operator restore 7b0f6c1e-…
+
+A wallet means the user it belongs to, if it belongs to one.
+Exit code: 0 done, 1 refused or not found, 2 bad usage.";
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum GroupCommand {
     /// List all groups, with the number of their members.
     #[command(after_help = GROUP_EXAMPLES)]

@@ -62,6 +62,7 @@ pub(super) async fn explained(management: Management<'_>, refused: ActRefused) -
         | ActRefused::UserUnknown(_)
         | ActRefused::MemberUnknown(_)
         | ActRefused::Reason(_)
+        | ActRefused::NotOperator(_)
         | ActRefused::GroupTaken(_)
         | ActRefused::GroupInUse(_)
         | ActRefused::MadeBefore

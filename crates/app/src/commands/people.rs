@@ -5,6 +5,7 @@
 mod access;
 mod farewell;
 mod group;
+mod operator;
 mod user;
 mod wallet;
 pub(crate) mod who;
@@ -18,6 +19,7 @@ use countersign_operators::people::unblock::Unblocked;
 
 pub(crate) use self::access::access;
 pub(crate) use self::group::group;
+pub(crate) use self::operator::operator;
 pub(crate) use self::user::user;
 pub(crate) use self::wallet::wallet;
 use crate::cli::Output;

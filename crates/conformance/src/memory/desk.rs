@@ -9,6 +9,8 @@ use countersign_domain::event::{Event, SecondSignature, Signed};
 use countersign_domain::forgetting::Past;
 use countersign_domain::hour::Hour;
 use countersign_domain::id::{ClientId, EventId, GrantId, UserId};
+use countersign_domain::subject::Subject;
+use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     AccessCount, AddHourCounts, DayCount, DeskStore, EndProposal, HourCount, ProposalAt, ProposalPage,
     PutProposal, Replica, StoreError, TakeProposal,
@@ -44,6 +46,9 @@ impl DeskStore for MemoryStorage {
     async fn take_proposal(&self, command: TakeProposal) -> Result<bool, StoreError> {
         let mut tables = self.tables();
         let TakeProposal { id, now, user, signed } = command;
+        if tables.is_any_suspended(std::slice::from_ref(&signed.account)) {
+            return Err(StoreError::SignerSuspended);
+        }
         let Some(proposal) = tables.proposals.get_mut(&id) else { return Ok(false) };
         let second = Some((user, signed));
         if proposal.waits(now) && proposal.user != user {
@@ -186,7 +191,8 @@ impl DeskStore for MemoryStorage {
 }
 
 impl MemoryStorage {
-    /// The tables, for an act with this event. Fails if two signed it and the proposal is not the second's any more.
+    /// The tables, for an act with this event. Fails if a suspended operator signed it, or if two did and the proposal is not
+    /// the second's any more.
     pub(super) fn tables_for(&self, event: Option<&Event>) -> Result<MutexGuard<'_, Tables>, StoreError> {
         self.tables_for_all(event.into_iter())
     }
@@ -197,7 +203,11 @@ impl MemoryStorage {
         events: impl Iterator<Item = &'a Event>,
     ) -> Result<MutexGuard<'_, Tables>, StoreError> {
         let tables = self.tables();
-        let mut seconds = events.filter_map(|event| event.signed.as_ref()).filter_map(Signed::second);
+        let signed: Vec<&Signed> = events.filter_map(|event| event.signed.as_ref()).collect();
+        if signed.iter().any(|signed| tables.is_any_suspended(signed.signers())) {
+            return Err(StoreError::SignerSuspended);
+        }
+        let mut seconds = signed.into_iter().filter_map(Signed::second);
         if seconds.any(|second| !tables.is_of(second)) {
             return Err(StoreError::Failed("proposal is no longer this signature's".into()));
         }
@@ -212,6 +222,11 @@ impl Tables {
             matches!(proposal.state, ProposalState::Taken | ProposalState::Done)
                 && proposal.second.as_ref().is_some_and(|(_, second)| second.signature == *signature)
         })
+    }
+
+    /// Is one of these wallets a suspended operator's?
+    fn is_any_suspended(&self, signers: &[WalletAccount]) -> bool {
+        signers.iter().any(|signer| self.is_suspended(&Subject::Wallet(signer.clone())))
     }
 
     /// Says that the proposal of an act is carried out.

@@ -40,6 +40,8 @@ pub enum Changed {
     BlockMade,
     BlockGone,
     BlockReason,
+    SuspensionMade,
+    SuspensionGone,
     NameGiven,
     NameGone,
     ResourceMade,
@@ -94,6 +96,7 @@ fn differences(before: &Tables, after: &Tables) -> Vec<Difference> {
         group_wallets,
         blocked_users,
         blocked_wallets,
+        suspended_wallets,
         named_users,
         named_wallets,
         spent_challenges: _,
@@ -146,6 +149,11 @@ fn differences(before: &Tables, after: &Tables) -> Vec<Difference> {
     found.compare(&before.blocked_wallets, blocked_wallets, |found, wallet, sides| {
         let what = pick(sides, Changed::BlockMade, Changed::BlockGone, Changed::BlockReason);
         found.push(plain(what, &account_of(wallet, "").address));
+    });
+    found.compare(&before.suspended_wallets, suspended_wallets, |found, wallet, sides| {
+        let what = pick(sides, Changed::SuspensionMade, Changed::SuspensionGone, Changed::SuspensionMade);
+        let user = before.wallets.get(wallet).map(|row| row.user);
+        found.push(Difference { user, ..plain(what, &account_of(wallet, "").address) });
     });
     found.compare(&before.named_users, named_users, |found, user, sides| {
         let what = pick(sides, Changed::NameGiven, Changed::NameGone, Changed::NameGiven);

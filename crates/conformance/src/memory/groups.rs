@@ -159,7 +159,8 @@ impl GroupStore for MemoryStorage {
             return Ok(UserStanding::default());
         }
         let wallets = wallets.into_iter().map(|linked| linked.account).collect();
-        Ok(UserStanding { wallets, groups: tables.groups_of(user) })
+        let is_suspended = tables.is_suspended(&Subject::User(user));
+        Ok(UserStanding { wallets, groups: tables.groups_of(user), is_suspended })
     }
 
     async fn groups_of(&self, user: UserId) -> Result<Vec<GroupName>, StoreError> {

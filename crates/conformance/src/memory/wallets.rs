@@ -87,6 +87,7 @@ impl WalletStore for MemoryStorage {
         let key = key_of(&command.wallet);
         let (chain, linked_at) = (command.wallet.chain, command.now);
         tables.wallets.insert(key, WalletRow { user, chain, linked_at, name: None });
+        tables.spread_suspension(user);
         tables.record_about(command.event, user)?;
         Ok(WalletLinked::Linked { user })
     }

@@ -372,7 +372,7 @@ pub async fn proposals_are_forgotten_in_their_time_up_to_the_limit(store: Arc<dy
         left.push(proposal.id);
     }
     let ids = async || listed(&*store, None, 10).await.into_iter().map(|read| read.id).collect::<Vec<_>>();
-    for (limit, forgotten) in [(0, 0), (1, 1), (2, 2), (9, 2), (9, 0)] {
+    for (limit, forgotten) in [(0, 0), (1, 1), (2, 2), (9, 3), (9, 0)] {
         assert_eq!(store.forget_proposals(fixtures::past(NOW), limit).await.unwrap(), forgotten);
         left.truncate(left.len() - usize::try_from(forgotten).unwrap());
         assert_eq!(ids().await, left.iter().rev().copied().collect::<Vec<_>>());
@@ -630,7 +630,8 @@ pub async fn a_proposal_is_taken_or_withdrawn(store: Arc<dyn Storage>) {
             state @ (ProposalState::Waiting
             | ProposalState::Done
             | ProposalState::Failed
-            | ProposalState::Refused) => {
+            | ProposalState::Refused
+            | ProposalState::Suspended) => {
                 panic!("{state:?}")
             }
         };

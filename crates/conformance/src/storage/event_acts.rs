@@ -25,11 +25,12 @@ use countersign_ports::{
     ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession, CreateAdminKey, CreateGroup,
     CreateResource, DeleteAccount, DeleteClient, DeleteGroup, DeleteResource, EmailConfirmed, EmailPut,
     EndAccess, EndProposal, EndSession, EndSessions, GroupCreated, KeyAdded, LinkWallet, LoginCompleted,
-    MembersChanged, MembersGo, NamePut, NameSubject, OpenSession, PutBlock, PutEmail, PutProposal,
-    RaiseEpoch, RegisterClient, Registered, RemoveBlock, RemoveSigningKey, ResourceChange, ResourceCreated,
-    ResourceUpdated, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant, RevokeToken, Revoked,
-    RotateSecret, SessionClient, SessionContinued, SessionOpened, SignOut, Storage, StoreError, UnlinkWallet,
-    UpdateClient, UpdateResource, WalletLinked, WalletUnlinked, WithdrawSigningKey, storage_operations,
+    MembersChanged, MembersGo, NamePut, NameSubject, OpenSession, OperatorSuspended, PutBlock, PutEmail,
+    PutProposal, RaiseEpoch, RegisterClient, Registered, RemoveBlock, RemoveSigningKey, ResourceChange,
+    ResourceCreated, ResourceUpdated, RestoreOperator, RetitleGroup, RevokeAdminKey, RevokeConsent,
+    RevokeGrant, RevokeToken, Revoked, RotateSecret, SessionClient, SessionContinued, SessionOpened, SignOut,
+    Storage, StoreError, SuspendOperator, UnlinkWallet, UpdateClient, UpdateResource, WalletLinked,
+    WalletUnlinked, WithdrawSigningKey, storage_operations,
 };
 use time::Duration;
 
@@ -514,6 +515,39 @@ async fn name_subject(trial: Trial) {
         let nobody = Subject::User(fixtures::user_id());
         let command = |event| NameSubject { who: nobody.clone(), name: name.clone(), event };
         trial.nothing(|event| store.name_subject(command(event)), NamePut::UserUnknown).await;
+    }
+}
+
+async fn suspend_operator(trial: Trial) {
+    let store = &*trial.store;
+    let login = steps::sign_in(store).await;
+    let (user, unseen) = (Subject::User(login.new_user), Subject::Wallet(fixtures::wallet_account()));
+    for who in [&user, &unseen] {
+        let suspend = fixtures::suspend_operator(who);
+        let command = |event| SuspendOperator { event, ..suspend.clone() };
+        let suspended = OperatorSuspended::Suspended { proposals: 0 };
+        trial.done(|event| store.suspend_operator(command(event)), suspended, as_given).await;
+    }
+    let owned = fixtures::suspend_operator(&Subject::Wallet(login.account));
+    let command = |event| SuspendOperator { event, ..owned.clone() };
+    trial.nothing(|event| store.suspend_operator(command(event)), OperatorSuspended::AlreadySo).await;
+    let nobody = fixtures::suspend_operator(&Subject::User(fixtures::user_id()));
+    let command = |event| SuspendOperator { event, ..nobody.clone() };
+    trial.nothing(|event| store.suspend_operator(command(event)), OperatorSuspended::UserUnknown).await;
+}
+
+async fn restore_operator(trial: Trial) {
+    let store = &*trial.store;
+    let login = steps::sign_in(store).await;
+    for who in [Subject::User(login.new_user), Subject::Wallet(login.account)] {
+        store.suspend_operator(fixtures::suspend_operator(&who)).await.unwrap();
+        let command = |event| RestoreOperator { who: who.clone(), event };
+        trial.done(|event| store.restore_operator(command(event)), true, as_given).await;
+        trial.nothing(|event| store.restore_operator(command(event)), false).await;
+    }
+    for who in [Subject::User(fixtures::user_id()), Subject::Wallet(fixtures::wallet_account())] {
+        let command = |event| RestoreOperator { who: who.clone(), event };
+        trial.nothing(|event| store.restore_operator(command(event)), false).await;
     }
 }
 

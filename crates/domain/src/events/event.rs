@@ -17,7 +17,7 @@ pub use self::cause::{Cause, SERVER};
 pub use self::details::{Details, SIGNED_IN};
 pub use self::kind::{EventKind, EventKindUnknown};
 pub use self::signed::{ChangeSignature, SecondSignature, Signed};
-use crate::id::{ClientId, EventId, UserId};
+use crate::id::{ClientId, EventId, GrantId, UserId};
 use crate::peer_address::PeerAddress;
 use crate::wallet::WalletAccount;
 
@@ -98,6 +98,25 @@ impl Event {
             request: None,
             details: Details::default().text("reason", "account_deleted"),
             signed: None,
+        }
+    }
+
+    /// The event of a proposal that ended because its operator was suspended. This is the event of the suspension, which
+    /// the new one names: that one says who suspended the operator. The end is the server's doing.
+    #[must_use]
+    pub fn of_proposal_ended(&self, proposal: GrantId) -> Self {
+        let details = Details::default().text("proposal", proposal).text("reason", "operator_suspended");
+        let details = details.text("suspended_in", self.id);
+        Self {
+            id: EventId::derived(self.id.at_time(), &format!("{} {proposal}", self.id)),
+            kind: EventKind::ChangeWithdrawn,
+            actor: Actor::Server,
+            person: None,
+            wallet: None,
+            client: None,
+            details,
+            signed: None,
+            ..self.clone()
         }
     }
 

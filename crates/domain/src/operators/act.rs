@@ -56,6 +56,18 @@ pub enum Act {
         /// The user or wallet.
         who: NamedSubject,
     },
+    /// Takes the desk away from an operator, at once.
+    Suspend {
+        /// The operator: a user, or a wallet that no one has signed in with.
+        who: NamedSubject,
+        /// Why, for operators.
+        reason: Option<String>,
+    },
+    /// Gives the desk back to a suspended operator.
+    Restore {
+        /// The operator.
+        who: NamedSubject,
+    },
     /// Signs a user out everywhere.
     SignOut {
         /// The user.
@@ -427,6 +439,8 @@ impl Act {
             Self::Block { who: Subject::Wallet(_), .. } => ActName::BlockWallet,
             Self::Unblock { who: Subject::User(_) } => ActName::UnblockUser,
             Self::Unblock { who: Subject::Wallet(_) } => ActName::UnblockWallet,
+            Self::Suspend { .. } => ActName::SuspendOperator,
+            Self::Restore { .. } => ActName::RestoreOperator,
             Self::SignOut { .. } => ActName::SignOut,
             Self::Name { who: Subject::User(_), .. } => ActName::NameUser,
             Self::Name { who: Subject::Wallet(_), .. } => ActName::NameWallet,
@@ -460,11 +474,15 @@ impl Act {
         match self {
             Self::Block { who: Subject::User(user), .. }
             | Self::Unblock { who: Subject::User(user) }
+            | Self::Suspend { who: Subject::User(user), .. }
+            | Self::Restore { who: Subject::User(user) }
             | Self::Name { who: Subject::User(user), .. }
             | Self::SignOut { user, .. }
             | Self::DeleteUser { user } => Topic::User(user),
             Self::Block { who: Subject::Wallet(wallet), .. }
             | Self::Name { who: Subject::Wallet(wallet), .. }
+            | Self::Suspend { who: Subject::Wallet(wallet), .. }
+            | Self::Restore { who: Subject::Wallet(wallet) }
             | Self::Unblock { who: Subject::Wallet(wallet) } => Topic::Wallet(&wallet.account),
             Self::CreateGroup { group, .. }
             | Self::RetitleGroup { group, .. }
@@ -515,7 +533,11 @@ impl Act {
     /// The people in it, so that its text can say what operators call them.
     pub fn people(&mut self) -> Vec<NamedPerson<'_>> {
         match self {
-            Self::Block { who, .. } | Self::Unblock { who } | Self::Name { who, .. } => vec![who.into()],
+            Self::Block { who, .. }
+            | Self::Unblock { who }
+            | Self::Suspend { who, .. }
+            | Self::Restore { who }
+            | Self::Name { who, .. } => vec![who.into()],
             Self::SignOut { user, .. } | Self::DeleteUser { user } => vec![NamedPerson::User(user)],
             Self::CreateGroup { members, .. }
             | Self::AddMembers { members, .. }

@@ -120,6 +120,8 @@ pub struct UserStanding {
     pub wallets: Vec<WalletAccount>,
     /// The user's groups. Empty if there is no such wallet.
     pub groups: Vec<GroupName>,
+    /// Is the user suspended as an operator? Not if there is no such wallet.
+    pub is_suspended: bool,
 }
 
 /// What the operator decided about a client's people. Neither a registration nor a document sets it.

@@ -63,6 +63,7 @@ impl From<ActRefused> for Problem {
             ActRefused::NotDeclared(_) => (StatusCode::CONFLICT, Some("resources")),
             ActRefused::InSettings(_) | ActRefused::ResourceTaken(_) => (StatusCode::CONFLICT, Some("uri")),
             ActRefused::ScopeTaken { .. } => (StatusCode::CONFLICT, Some("scopes")),
+            ActRefused::NotOperator(_) => (StatusCode::CONFLICT, Some("who")),
             ActRefused::NoChange
             | ActRefused::NamedGroupUnknown(_)
             | ActRefused::GroupInUse(_)

@@ -158,7 +158,9 @@ impl From<StoreError> for Problem {
                 this.cause = Some(Box::new(error));
                 this.with(header::RETRY_AFTER, HeaderValue::from_static("2"))
             }
-            StoreError::Corrupt { .. } | StoreError::Failed(_) => Self::internal(error),
+            StoreError::Corrupt { .. } | StoreError::SignerSuspended | StoreError::Failed(_) => {
+                Self::internal(error)
+            }
         }
     }
 }

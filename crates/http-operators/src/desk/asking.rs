@@ -50,6 +50,8 @@ pub(super) const GROUP: Input = Text.named("group").required();
 const KEY_NAME: Input = Text.named("key_name").required();
 /// What signs at an address.
 const KIND: Input = Select.named("wallet_kind").of(&KINDS).with_hint();
+/// The word that says that operators mean themselves.
+pub(super) const ONESELF: Input = Text.named("oneself").required().with_hint();
 const PROPOSAL: Input = Hidden.named("proposal");
 const RESOURCES: Input = Area.named("resources").with_hint();
 pub(super) const RULE: Input = Select.named("rule");
@@ -105,6 +107,7 @@ impl<'a> Asking<'a> {
         Ok(match field {
             ActField::User => act.user(&self.asks(Hidden.named("user")).id(UserId::parse)?.into()),
             ActField::Wallet => self.asks_who(Text.named("wallet").required(), act),
+            ActField::Operator => self.asks_who(Text.named("operator").required(), act),
             ActField::PersonName => {
                 let name = self.asks(words("person_name", MAX_PERSON_NAME_LENGTH).with_hint());
                 act.person_name(name.optional(PersonName::parse)?.as_ref())
@@ -318,6 +321,7 @@ impl Sent {
             (_, []) => return who.judged(Err("is missing")),
             (ActField::Wallet, [Subject::User(_), ..]) => return who.judged(Err("is the id of a user")),
             (ActField::Wallet, [_, _, ..]) => return who.judged(Err("takes one wallet")),
+            (ActField::Operator, [_, _, ..]) => return who.judged(Err("takes one operator")),
             _ => {}
         }
         Ok(found.into_iter().fold(writer, |writer, who| writer.subject(&who.into())))
@@ -338,7 +342,9 @@ impl Sent {
                 (ActField::Wallet, [wallet.caip10()].into_iter().chain(kind).collect())
             }
         };
-        Self::default().with(ActField::Members, &values).with(field, &values)
+        [ActField::Members, ActField::Operator, field]
+            .into_iter()
+            .fold(Self::default(), |sent, field| sent.with(field, &values))
     }
 
     /// A client with all that is asked for. A release is only ever chosen anew.

@@ -34,13 +34,13 @@ use countersign_operators::desk::proposals::ProposalGone;
 use countersign_operators::desk::review::{Affected, Becomes, BecomesName, review_change};
 use countersign_operators::operate::Effect;
 use countersign_operators::people::block::BlockedNow;
-use countersign_ports::RotatedKeys;
+use countersign_ports::{OperatorSuspended, RotatedKeys};
 use countersign_usecases::account::change_wallets::SignedText;
 use countersign_usecases::act_refused::{ActRefused, Front};
 use serde::Serialize;
 
 use super::admit::Visit;
-use super::asking::{APPLICATION, APPLICATION_URL, are_ticks};
+use super::asking::{APPLICATION, APPLICATION_URL, ONESELF, are_ticks};
 use super::events;
 use super::field::Input;
 use super::forms::{Form, key_of};
@@ -60,6 +60,9 @@ const KEPT: [Input; 2] = [APPLICATION, APPLICATION_URL];
 const MOST_SHOWN: u32 = 20;
 
 const CLIENT_SECRET: &str = "client_secret";
+
+/// The key of what the pages say of a change that takes the desk away from the operator who asks for it.
+const ABOUT_ONESELF: &str = "oneself";
 
 /// Why a change is not made, as the pages say it.
 #[derive(Debug)]
@@ -247,7 +250,8 @@ pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<
             return ask_again(&visit, &sent, refusal, wrong).await;
         }
     };
-    match begin_change(visit.desk(), &visit.operator, change, signer.as_ref()).await {
+    let typed = sent.one(ONESELF.name);
+    match begin_change(visit.desk(), &visit.operator, change, signer.as_ref(), typed).await {
         Ok((pending, shown)) => {
             ask_to_sign(&visit, &session, &pending, &shown, &again_at(&sent, "/changes")).await
         }
@@ -358,7 +362,9 @@ async fn ask_again(
     wrong: Vec<Wrong>,
 ) -> Result<HttpResponse, ApiError> {
     let name = sent.name();
-    let form = name.map(|name| visit.desk_forms().form_again(name, sent, &wrong));
+    let asks_for_word = refusal.notice.key == ABOUT_ONESELF || sent.one(ONESELF.name).is_some();
+    let word = asks_for_word.then_some(ONESELF);
+    let form = name.map(|name| visit.desk_forms().form_again(name, sent, word, &wrong));
     let (here, back) = page_of(sent);
     refuse(visit, refusal, here, RefusedPage { key: name.map(key_of), form, wrong, back }).await
 }
@@ -419,6 +425,7 @@ pub(super) fn of_begin(error: BeginChangeError) -> Result<Refusal, ApiError> {
     Ok(match error {
         BeginChangeError::Refused(refused) => Refusal::of(&refused),
         BeginChangeError::NotOperator => Refusal::NOT_OPERATOR,
+        BeginChangeError::AboutOneself => Refusal::ONESELF,
         BeginChangeError::Store(error) => return Err(unavailable(error)),
     })
 }
@@ -463,6 +470,8 @@ async fn not_made(
             Refusal::new(StatusCode::CONFLICT, Notice::because("refused", error))
         }
         CompleteChangeError::NotOperator => Refusal::NOT_OPERATOR,
+        // From now on, the desk does not exist for them.
+        CompleteChangeError::Suspended => return Err(ApiError::not_found()),
         CompleteChangeError::SamePerson => Refusal::SAME_PERSON,
         CompleteChangeError::PersonUnknown => Refusal::PERSON_UNKNOWN,
         CompleteChangeError::ProposalGone(gone) => Refusal::gone(&gone),
@@ -571,6 +580,9 @@ impl DonePage {
             self.counts.push(CountView { key: "sessions", count: ended.sessions });
             self.counts.push(CountView { key: "grants", count: ended.grants });
         }
+        if let Effect::OperatorSuspended(_, OperatorSuspended::Suspended { proposals }) = &effect {
+            self.counts.push(CountView { key: "proposals_ended", count: *proposals });
+        }
         if let Effect::Registered(registered) = &effect {
             visit.state.metrics.clients_registered.count();
             let client_secret = registered.secret.as_ref().map(secret);
@@ -623,6 +635,7 @@ impl Visit {
 impl Refusal {
     pub(super) const SAME_PERSON: Self = Self::plain(StatusCode::FORBIDDEN, "same_person");
     pub(super) const PERSON_UNKNOWN: Self = Self::plain(StatusCode::FORBIDDEN, "person_unknown");
+    const ONESELF: Self = Self::plain(StatusCode::CONFLICT, ABOUT_ONESELF);
     const NOT_OPERATOR: Self = Self::plain(StatusCode::FORBIDDEN, "not_operator");
     const SPENT: Self = Self::plain(StatusCode::CONFLICT, "spent");
     const CHALLENGE: Self = Self::plain(StatusCode::UNAUTHORIZED, "challenge");
@@ -705,6 +718,7 @@ fn word_for(name: FactName, value: &str) -> Option<Word> {
         | FactName::InGroup
         | FactName::Revoked
         | FactName::Blocked
+        | FactName::Suspended
         | FactName::Owner
         | FactName::Expires => ("answers", &["yes", "no"]),
         FactName::Rule => ("options", &["default", "everyone", "nobody"]),
@@ -718,8 +732,11 @@ fn word_for(name: FactName, value: &str) -> Option<Word> {
         }
         FactName::Release => ("options", &["all"]),
         FactName::RegisteredBy => ("registered_by", &["operator", "self", "document"]),
-        FactName::Proposal => ("proposal_states", &["waiting", "taken", "done", "failed", "withdrawn"]),
+        FactName::Proposal => {
+            ("proposal_states", &["waiting", "taken", "done", "failed", "withdrawn", "refused", "suspended"])
+        }
         FactName::Wallets
+        | FactName::OtherWallets
         | FactName::Groups
         | FactName::Title
         | FactName::Users
@@ -782,6 +799,7 @@ fn page_of(sent: &Sent) -> (Here, String) {
     };
     match word.split('-').next().unwrap_or_default() {
         "user" => of(Here::People, "user"),
+        "operator" => (Here::People, Here::People.path().to_owned()),
         "wallet" => (Here::Wallets, Here::Wallets.path().to_owned()),
         "group" if word == "group-create" => (Here::Groups, Here::Groups.path().to_owned()),
         "group" | "member" => of(Here::Groups, "group"),

@@ -57,9 +57,11 @@ impl Forms<'_> {
         self.filled(name, known, false)
     }
 
-    /// The form of a change once more, with all that was sent, and what is wrong with it.
-    pub(super) fn form_again(self, name: ActName, sent: &Sent, wrong: &[Wrong]) -> Form {
+    /// The form of a change once more, with all that was sent, what else is asked for, and what is wrong.
+    pub(super) fn form_again(self, name: ActName, sent: &Sent, more: Option<Input>, wrong: &[Wrong]) -> Form {
         let mut form = self.filled(name, sent, true);
+        form.has_fields |= more.is_some();
+        form.fields.extend(more.map(|input| Field::of(input, sent, self.applications)));
         for field in &mut form.fields {
             let found = wrong.iter().find(|wrong| wrong.name == field.input.name);
             field.wrong = found.map(|wrong| wrong.why.clone());

@@ -14,6 +14,7 @@ use countersign_http_actix::page::moment::Moment;
 use countersign_http_actix::page::name::DeskPage;
 use countersign_operators::people::list_people::{ListPeopleError, PeoplePage, list_people};
 use countersign_operators::people::read_person::{PersonRead, read_person};
+use countersign_operators::people::suspend::suspension_of;
 use countersign_ports::{PeopleFilter, Person, PersonListed, WalletVerifier};
 use serde::Serialize;
 
@@ -49,6 +50,7 @@ struct PersonRow {
     created: Moment,
     last_sign_in: Option<Moment>,
     block: Option<BlockView>,
+    is_suspended: bool,
 }
 
 #[derive(Serialize)]
@@ -57,6 +59,9 @@ struct PersonPage {
     created: Moment,
     last_sign_in: Option<Moment>,
     block: Option<BlockView>,
+    /// The suspension, if they are suspended as an operator.
+    suspension: Option<BlockView>,
+    is_operator: bool,
     wallets: Vec<LinkedRow>,
     memberships: Vec<MembershipRow>,
     sessions: Vec<SessionRow>,
@@ -124,8 +129,11 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
     };
     let next = listed.people.last().filter(|_| listed.more).map(|last| last.id.to_string());
     let wallets = &*visit.state.context.wallets;
+    let who = listed.people.iter().map(|person| Subject::User(person.id)).collect();
+    let suspensions = visit.management().storage.suspensions_of(who).await.map_err(unavailable)?;
+    let rows = listed.people.iter().zip(suspensions);
     let page = People {
-        people: listed.people.iter().map(|person| PersonRow::of(wallets, person)).collect(),
+        people: rows.map(|(person, found)| PersonRow::of(wallets, person, found.is_some())).collect(),
         filter,
         pager: query.pager(next),
     };
@@ -140,25 +148,35 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
     let read = read.ok_or_else(ApiError::not_found)?;
     let wallets = &*visit.state.context.wallets;
     let known = known(visit.management().storage, &Subject::User(id)).await.map_err(unavailable)?;
-    let forms = forms(&visit, &known, &read.person);
-    let page = PersonPage::of(wallets, read, forms);
+    let suspension =
+        suspension_of(visit.management().storage, Subject::User(id)).await.map_err(unavailable)?;
+    let is_operator = is_operator(&visit, &read.person);
+    let mut forms = forms(&visit, &known, &read.person, is_operator);
+    let act = if suspension.is_some() { ActName::RestoreOperator } else { ActName::SuspendOperator };
+    forms.extend((is_operator || suspension.is_some()).then(|| visit.make_form(act, &known)));
+    let suspension = suspension.as_ref().map(BlockView::of_suspension);
+    let page = PersonPage { suspension, is_operator, ..PersonPage::of(wallets, read, forms) };
     let about = About { subject: Some(NameOf::user(id).or(id.to_string())), ..About::default() };
     visit.show(DeskPage::Person, Here::People, about, StatusCode::OK, &page).await
 }
 
-fn forms(visit: &Visit, known: &Sent, person: &Person) -> Vec<Form> {
+/// Do the settings make an operator of this person?
+fn is_operator(visit: &Visit, person: &Person) -> bool {
     let groups: Vec<GroupName> =
         person.memberships.iter().map(|membership| membership.group.clone()).collect();
     let policy = visit.state.context.policy.desk.as_ref();
     let is_operators = |account: &WalletAccount| policy.is_some_and(|policy| policy.names(account, &groups));
-    let is_operator = person.listed.wallets.iter().any(|linked| is_operators(&linked.account));
+    person.listed.wallets.iter().any(|linked| is_operators(&linked.account))
+}
+
+fn forms(visit: &Visit, known: &Sent, person: &Person, is_operator: bool) -> Vec<Form> {
     let block = if person.listed.block.is_some() { ActName::UnblockUser } else { ActName::BlockUser };
     let changes = [ActName::NameUser, block, ActName::SignOut, ActName::AddMembers, ActName::DeleteUser];
     changes.into_iter().map(|name| visit.make_form(name, known).of_operator(is_operator)).collect()
 }
 
 impl PersonRow {
-    fn of(wallets: &dyn WalletVerifier, person: &PersonListed) -> Self {
+    fn of(wallets: &dyn WalletVerifier, person: &PersonListed, is_suspended: bool) -> Self {
         let shown = person.wallets.iter().take(SHOWN_WALLETS);
         Self {
             user: UserView::of(person.id),
@@ -167,6 +185,7 @@ impl PersonRow {
             created: Moment::at(person.created_at),
             last_sign_in: person.last_sign_in_at.map(Moment::at),
             block: person.block.as_ref().map(BlockView::of),
+            is_suspended,
         }
     }
 }
@@ -219,6 +238,8 @@ impl PersonPage {
             created: Moment::at(person.listed.created_at),
             last_sign_in: person.listed.last_sign_in_at.map(Moment::at),
             block: person.listed.block.as_ref().map(BlockView::of),
+            suspension: None,
+            is_operator: false,
             wallets: of_wallets.collect(),
             memberships: memberships.collect(),
             sessions: sessions.collect(),

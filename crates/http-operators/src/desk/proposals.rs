@@ -167,7 +167,8 @@ impl ProposalRow {
             | ProposalState::Done
             | ProposalState::Failed
             | ProposalState::Withdrawn
-            | ProposalState::Refused) => state.name(),
+            | ProposalState::Refused
+            | ProposalState::Suspended) => state.name(),
         };
         Self {
             id: proposal.id.to_string(),

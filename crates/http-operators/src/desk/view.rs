@@ -1,6 +1,7 @@
 //! Wallets, blocks and names as the pages show them.
 
 use countersign_domain::admission::Block;
+use countersign_domain::desk::operators::Suspension;
 use countersign_domain::identicon::wallet_picture;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_http_actix::endpoint::account::kind_of;
@@ -73,5 +74,10 @@ pub(super) struct BlockView {
 impl BlockView {
     pub(super) fn of(block: &Block) -> Self {
         Self { at: Moment::at(block.at), reason: block.reason.clone() }
+    }
+
+    /// The same of a suspension.
+    pub(super) fn of_suspension(suspension: &Suspension) -> Self {
+        Self { at: Moment::at(suspension.at), reason: suspension.reason.clone() }
     }
 }

@@ -11,6 +11,7 @@ use countersign_http_actix::page::name::DeskPage;
 use countersign_operators::people::find_who::{FindWhoError, find_who};
 use countersign_operators::people::list_wallets::{ListWalletsError, list_blocked_wallets, list_wallets};
 use countersign_operators::people::look_up_client::{LookUpClientError, look_up_client};
+use countersign_operators::people::suspend::suspension_of;
 use serde::Serialize;
 use url::form_urlencoded::Serializer;
 
@@ -53,6 +54,8 @@ struct WalletPage {
     refusals_path: String,
     user: Option<UserView>,
     block: Option<BlockView>,
+    /// The suspension, if its person is suspended as an operator.
+    suspension: Option<BlockView>,
     groups: Vec<String>,
     /// The client at which it was asked whether the wallet would get in.
     client: Option<String>,
@@ -116,6 +119,9 @@ pub(super) async fn show(visit: Visit, account: Path<String>) -> Result<HttpResp
     let known = known(visit.management().storage, &who).await.map_err(unavailable)?;
     let forms = [ActName::NameWallet, block, ActName::AddMembers].into_iter();
     let forms = forms.map(|name| visit.make_form(name, &known).of_operator(is_operator));
+    let suspension = suspension_of(visit.management().storage, who.clone()).await.map_err(unavailable)?;
+    let act = if suspension.is_some() { ActName::RestoreOperator } else { ActName::SuspendOperator };
+    let forms = forms.chain((is_operator || suspension.is_some()).then(|| visit.make_form(act, &known)));
     let client = query.text("client");
     let (tried, notice) = match client {
         None => (Vec::new(), None),
@@ -133,6 +139,7 @@ pub(super) async fn show(visit: Visit, account: Path<String>) -> Result<HttpResp
         wallet,
         user: standing.user.map(UserView::of),
         block: standing.block.as_ref().map(BlockView::of),
+        suspension: suspension.as_ref().map(BlockView::of_suspension),
         groups: standing.groups.iter().map(ToString::to_string).collect(),
         client: client.map(str::to_owned),
         tried,

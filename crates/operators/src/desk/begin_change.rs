@@ -15,6 +15,7 @@ use countersign_usecases::act_refused::ActRefused;
 use countersign_usecases::steps::recognize_operator::Operator;
 
 use super::make_text::{Making, make_text};
+use super::oneself::{self, is_about_oneself};
 use super::subject::read_subject;
 use super::{Desk, normalized};
 
@@ -27,6 +28,9 @@ pub enum BeginChangeError {
     /// The wallet that should sign does not belong to this operator, or to any.
     #[error("this wallet does not sign for the operator")]
     NotOperator,
+    /// The change takes the desk away from the operator, who did not type the word.
+    #[error("this is about yourself")]
+    AboutOneself,
     /// The subject could not be read.
     #[error("subject could not be read")]
     Store(#[from] StoreError),
@@ -38,12 +42,14 @@ impl From<ActRefused> for BeginChangeError {
     }
 }
 
-/// Judges a change and makes its text, for this wallet or else for the first of the operator's.
+/// Judges a change and makes its text, for this wallet or else for the first of the operator's. `typed` is what the operator
+/// typed to confirm that they mean themselves.
 pub async fn begin_change(
     desk: Desk<'_>,
     operator: &Operator,
     change: Act,
     signer: Option<&WalletAccount>,
+    typed: Option<&str>,
 ) -> Result<(PendingChange, ChangeText), BeginChangeError> {
     let now = desk.context.clock.now();
     let signer = choose_signer(operator, signer)?;
@@ -51,6 +57,10 @@ pub async fn begin_change(
     let subject = read_subject(desk, operator.session.user, normalized(&change)?).await?;
     if let Some(refused) = subject.refused {
         return Err(refused.into());
+    }
+    let user = operator.session.user;
+    if typed != Some(oneself::WORD) && is_about_oneself(desk.context, user, &subject.named).await? {
+        return Err(BeginChangeError::AboutOneself);
     }
     // What is judged is what the text says, with the names that were looked up.
     let change = normalized(&subject.named)?;

@@ -77,6 +77,9 @@ pub enum CompleteChangeError {
     /// The wallet does not belong to an operator, or not to the one who is signed in.
     #[error("this wallet does not sign for the operator")]
     NotOperator,
+    /// The operator is suspended. Nothing that they sign counts.
+    #[error("this operator is suspended")]
+    Suspended,
     /// The subject is no longer as the operator read it.
     #[error("subject changed meanwhile")]
     Stale(Stale),
@@ -97,7 +100,19 @@ pub enum CompleteChangeError {
     Verifier(#[from] VerifierError),
     /// The change could not be stored, or only the answer was lost.
     #[error("change could not be stored")]
-    Store(#[from] StoreError),
+    Store(StoreError),
+}
+
+impl From<StoreError> for CompleteChangeError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::SignerSuspended => Self::Suspended,
+            error @ (StoreError::Unavailable(_)
+            | StoreError::Overloaded
+            | StoreError::Corrupt { .. }
+            | StoreError::Failed(_)) => Self::Store(error),
+        }
+    }
 }
 
 impl From<ActRefused> for CompleteChangeError {
@@ -143,7 +158,15 @@ pub async fn complete_change(
     let signing = Signing { user: operator.session.user, now, signature };
     match written.proposal {
         None => first(desk, pending, written, signing).await,
-        Some(id) => second(desk, pending, written, id, signing).await,
+        Some(id) => match second(desk, pending, written, id, signing).await {
+            // One of the two is suspended. If it is the first, the second learns that the proposal is over.
+            Err(CompleteChangeError::Suspended)
+                if is_operators(context, operator.session.user, &pending.signer).await? =>
+            {
+                Err(ProposalGone::FirstSuspended.into())
+            }
+            completed => completed,
+        },
     }
 }
 
@@ -347,7 +370,7 @@ async fn second(
     let ended = match carried_out {
         // Most changes made it so already.
         Ok(_) => Some(ProposalState::Done),
-        // It may have been made.
+        // It may have been made. If the second was suspended meanwhile, it waits again in a minute.
         Err(ActRefused::Store(_)) => None,
         Err(_) => Some(ProposalState::Failed),
     };
@@ -380,7 +403,8 @@ async fn end(
         | ProposalState::Taken
         | ProposalState::Done
         | ProposalState::Withdrawn
-        | ProposalState::Refused => None,
+        | ProposalState::Refused
+        | ProposalState::Suspended => None,
     };
     let command = EndProposal { id, now, from: ProposalState::Taken, to, signed: Some(signature), event };
     if let Err(error) = desk.context.storage.end_proposal(command).await {

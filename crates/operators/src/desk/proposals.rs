@@ -13,17 +13,18 @@ use countersign_domain::desk::pending::{PendingChange, Seen};
 use countersign_domain::desk::proposal::{Proposal, ProposalState};
 use countersign_domain::email::EmailAddress;
 use countersign_domain::id::{GrantId, UserId};
-use countersign_domain::subject::Subject;
 use countersign_domain::wallet::{WalletAccount, WalletProof};
 use countersign_ports::{EntropyExt, ProposalAt, ProposalPage, StoreError, Verdict, VerifierError};
 use countersign_usecases::Context;
+use countersign_usecases::context::cause::SERVER;
 use countersign_usecases::steps::recognize_operator::{Operator, is_operators};
 
 use super::begin_change::{BeginChangeError, choose_signer};
 use super::make_text::{ChangeText, Making, make_text};
-use super::one_person::{Circle, OnePerson};
 use super::subject::read_subject;
 use super::{Desk, Stale, waits};
+use crate::people::list_operators::{OperatorListed, list_operators};
+use crate::people::one_person::{Circle, OnePerson};
 
 /// Some proposals, and whether there are more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +83,9 @@ pub enum ProposalGone {
     /// Another operator refused it.
     #[error("the proposal was refused")]
     Refused,
+    /// The first operator was suspended.
+    #[error("the first operator was suspended, and the proposal ended")]
+    FirstSuspended,
     /// The first signer is no longer an operator.
     #[error("the first operator is no longer an operator")]
     FirstIsNoOperator,
@@ -95,6 +99,7 @@ impl ProposalGone {
             ProposalState::Taken | ProposalState::Done => Self::Taken,
             ProposalState::Failed | ProposalState::Withdrawn => Self::Withdrawn,
             ProposalState::Refused => Self::Refused,
+            ProposalState::Suspended => Self::FirstSuspended,
         }
     }
 }
@@ -322,43 +327,35 @@ async fn is_same_person(
     }
     let theirs = match circle.take() {
         Some(known) => known,
-        None => Circle::around(context, vec![user], Vec::new()).await?,
+        None => Circle::around(&*context.storage, vec![user], Vec::new()).await?,
     };
     let users = [proposal.user].into_iter().chain(owner).collect();
     let wallets = proposal.wallets.iter().chain([&proposal.first.account]).cloned().collect();
-    let firsts = Circle::around(context, users, wallets).await?;
+    let firsts = Circle::around(&*context.storage, users, wallets).await?;
     let met = theirs.meets(&firsts);
     *circle = Some(theirs);
     Ok(met)
 }
 
-/// The other operators who confirmed an e-mail address, so that they can be notified of a proposal. At most
-/// `limit` operators are looked at.
+/// The other operators who confirmed an e-mail address, so that they can be notified of a proposal; not those who are
+/// suspended. At most `limit` operators are looked at.
 pub async fn operators_with_mail(
     context: &Context,
     except: UserId,
     limit: u32,
 ) -> Result<Vec<(UserId, EmailAddress)>, StoreError> {
-    let Some(policy) = &context.policy.desk else { return Ok(Vec::new()) };
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
-    let mut users: Vec<UserId> = Vec::new();
-    let mut is_all = policy.admins.len() <= most;
-    for wallet in policy.admins.iter().take(most) {
-        users.extend(context.storage.find_owner(wallet.clone()).await?);
-    }
-    if let Some(group) = &policy.group {
-        let members = context.storage.list_members(group, None, limit.saturating_add(1)).await?;
-        is_all &= members.len() <= most;
-        for found in members.into_iter().take(most) {
-            match found.member {
-                Subject::User(user) => users.push(user),
-                Subject::Wallet(_) => users.extend(found.user),
-            }
-        }
-    }
+    let listed = list_operators(context.management_for(&SERVER), limit).await?;
+    let active = |operator: &OperatorListed| operator.suspension.is_none();
+    let mut users: Vec<UserId> = listed
+        .operators
+        .iter()
+        .filter(|operator| active(operator))
+        .filter_map(|operator| operator.user)
+        .collect();
     users.sort();
     users.dedup();
-    if !is_all || users.len() > most {
+    if listed.more || users.len() > most {
         tracing::warn!(limit, "there are more operators than get a proposal by mail");
     }
     let mut recipients = Vec::new();

@@ -123,8 +123,15 @@ fn becomes(subject: &SubjectRead) -> Vec<Becomes> {
     let was = |name: FactName| values(facts, name);
     let all = match named {
         Act::Block { reason, .. } => {
-            let blocked = reason.as_ref().map_or_else(|| YES.to_owned(), |reason| format!("{YES}: {reason}"));
-            vec![replaced(FactName::Blocked, was(FactName::Blocked), vec![blocked])]
+            vec![replaced(FactName::Blocked, was(FactName::Blocked), vec![yes_because(reason)])]
+        }
+        Act::Suspend { reason, .. } => {
+            let others = stays(FactName::OtherWallets, was(FactName::OtherWallets));
+            vec![replaced(FactName::Suspended, was(FactName::Suspended), vec![yes_because(reason)]), others]
+        }
+        Act::Restore { .. } => {
+            let others = stays(FactName::OtherWallets, was(FactName::OtherWallets));
+            vec![replaced(FactName::Suspended, was(FactName::Suspended), vec![NO.to_owned()]), others]
         }
         Act::Unblock { .. } => {
             vec![replaced(FactName::Blocked, was(FactName::Blocked), vec![NO.to_owned()])]
@@ -209,10 +216,21 @@ fn becomes(subject: &SubjectRead) -> Vec<Becomes> {
     all.into_iter().filter(is_any).collect()
 }
 
+fn yes_because(reason: &Option<String>) -> String {
+    reason.as_ref().map_or_else(|| YES.to_owned(), |reason| format!("{YES}: {reason}"))
+}
+
 /// The values of a fact; none if it says that there is nothing.
 fn values(facts: &[Fact], name: FactName) -> Vec<String> {
     let found = facts.iter().filter(|fact| fact.name == name && !fact.value.is_empty());
-    let lists = [FactName::Wallets, FactName::Groups, FactName::RedirectUris, FactName::Resources];
+    let lists = [
+        FactName::Wallets,
+        FactName::OtherWallets,
+        FactName::StillIn,
+        FactName::Groups,
+        FactName::RedirectUris,
+        FactName::Resources,
+    ];
     found
         .flat_map(|fact| match name {
             FactName::Name | FactName::Title if fact.value == NO => Vec::new(),

@@ -8,6 +8,7 @@ use countersign_domain::admission::{AccessRule, Block, Release};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::client::{Client, ClientAuthentication, ClientOrigin};
 use countersign_domain::client_change::FieldChange;
+use countersign_domain::desk::operators::Suspension;
 use countersign_domain::desk::pending::{Fact, FactName, mark_of};
 use countersign_domain::group::{GroupName, Through};
 use countersign_domain::id::{ClientId, GrantId, UserId};
@@ -24,6 +25,7 @@ use countersign_usecases::clients::register_client::{declared_to, judge};
 
 use super::{Desk, waits};
 use crate::people::names::own_name;
+use crate::people::suspend::{is_operator, person_of, suspension_of};
 use crate::people::{all_clients, ways_into};
 
 /// What a change is about, as it is now.
@@ -134,6 +136,21 @@ async fn read(desk: Desk<'_>, user: UserId, change: &mut Act) -> Result<Known, S
             let known = blocked_or_not(desk, who).await?;
             let is_free = known.facts.contains(&Fact::new(FactName::Blocked, NO));
             let refused = is_free.then_some(ActRefused::NoChange);
+            Ok(Known { refused: known.refused.or(refused), ..known })
+        }
+        Act::Suspend { who, reason } => {
+            let judged = reason.as_deref().map(Block::judge_reason).transpose();
+            let (known, is_suspended) = suspended_or_not(desk, who).await?;
+            let refused = match judged {
+                Err(rejected) => Some(ActRefused::Reason(rejected)),
+                Ok(_) if !known.is_about_operator => Some(ActRefused::NotOperator(who.clone().into())),
+                Ok(_) => is_suspended.then_some(ActRefused::NoChange),
+            };
+            Ok(Known { refused: known.refused.or(refused), ..known })
+        }
+        Act::Restore { who } => {
+            let (known, is_suspended) = suspended_or_not(desk, who).await?;
+            let refused = (!is_suspended).then_some(ActRefused::NoChange);
             Ok(Known { refused: known.refused.or(refused), ..known })
         }
         Act::SignOut { user, .. } => person(desk, user).await.map(|(known, _)| known),
@@ -397,6 +414,35 @@ async fn blocked_or_not(desk: Desk<'_>, who: &mut NamedSubject) -> Result<Known,
             Ok(Known { is_about_operator, ..Known::of(facts) })
         }
     }
+}
+
+/// Says who the operator is, whether they are suspended, and which other wallets are the same person's.
+async fn suspended_or_not(desk: Desk<'_>, who: &mut NamedSubject) -> Result<(Known, bool), StoreError> {
+    let mut known = blocked_or_not(desk, who).await?;
+    let storage = &*desk.context.storage;
+    let subject = Subject::from(who.clone());
+    let found = suspension_of(storage, subject.clone()).await?;
+    let value = match &found {
+        None => NO.to_owned(),
+        Some(Suspension { reason: None, .. }) => YES.to_owned(),
+        Some(Suspension { reason: Some(reason), .. }) => format!("{YES}: {reason}"),
+    };
+    let user = match &subject {
+        Subject::User(user) => Some(*user),
+        Subject::Wallet(wallet) => storage.find_owner(wallet.clone()).await?,
+    };
+    let mut others = person_of(storage, &subject).await?.into_wallets();
+    if let Some(user) = user {
+        let linked = storage.wallets_of(user).await?;
+        others.retain(|other| !linked.iter().any(|linked| linked.account.is_same(other)));
+    }
+    others.retain(|other| !Subject::Wallet(other.clone()).is_same(&subject));
+    let others = joined(others.iter().map(wallet_name));
+    known.is_about_operator = is_operator(desk.management(), &subject).await?;
+    known.facts.retain(|fact| fact.name != FactName::Blocked);
+    known.facts.push(Fact::new(FactName::Suspended, value));
+    known.facts.extend((!others.is_empty()).then(|| Fact::new(FactName::OtherWallets, others)));
+    Ok((known, found.is_some()))
 }
 
 /// What operators called a user or a wallet themselves.

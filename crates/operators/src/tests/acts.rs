@@ -173,7 +173,7 @@ acts! {
     of_operators {
         registering_a_client, changing_a_client, opening_and_closing_resources, rotating_a_secret,
         deleting_a_client, changing_access, groups, members, resources, blocking_a_user, blocking_a_wallet,
-        naming_a_user_and_a_wallet,
+        naming_a_user_and_a_wallet, suspending_an_operator,
         signing_a_user_out, deleting_a_user,
     }
 }

@@ -8,6 +8,7 @@ mod quorum;
 mod reading;
 mod several;
 mod signing;
+mod suspending;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -168,7 +169,7 @@ impl Office {
     }
 
     async fn begin(&self, operator: &Operator, change: Act) -> (PendingChange, ChangeText) {
-        begin_change(self.desk(), operator, change, None).await.unwrap()
+        begin_change(self.desk(), operator, change, None, None).await.unwrap()
     }
 
     /// Presents a text with this signature.

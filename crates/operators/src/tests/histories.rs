@@ -15,6 +15,7 @@ use countersign_domain::admission::{AccessRule, Release};
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::declaration::DeclaredThing;
+use countersign_domain::desk::operators::{DeskPolicy, Quorum};
 use countersign_domain::event::{Event, EventKind, EventPerson};
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::id::{AdminKeyId, ClientId, EventId, UserId};
@@ -56,6 +57,7 @@ use crate::people::groups::retitle_group;
 use crate::people::names::name_subject;
 use crate::people::remove_members::remove_members;
 use crate::people::sign_out_user::sign_out_user;
+use crate::people::suspend::{restore, suspend};
 use crate::people::unblock::unblock;
 
 /// Numbers that look random, and are the same for each seed (xorshift64*).
@@ -98,7 +100,7 @@ struct Left {
     browser: Option<Browser>,
 }
 
-const ACTS: [&str; 37] = [
+const ACTS: [&str; 39] = [
     "register",
     "change",
     "change itself",
@@ -118,6 +120,8 @@ const ACTS: [&str; 37] = [
     "block",
     "block anew",
     "unblock",
+    "suspend",
+    "restore",
     "name",
     "sign out user",
     "delete user",
@@ -173,7 +177,9 @@ fn metadata(numbers: [usize; 4]) -> RequestedMetadata {
 impl History {
     async fn new(seed: u64) -> Self {
         let storage = Arc::new(MemoryStorage::default());
-        let world = World::on(Arc::<MemoryStorage>::clone(&storage));
+        let mut world = World::on(Arc::<MemoryStorage>::clone(&storage));
+        let admins = WALLETS.map(toy).to_vec();
+        world.context.policy.desk = Some(DeskPolicy { admins, group: None, quorum: Quorum::One });
         let scopes = AdminScopes::from_stored("clients:write").unwrap();
         let name = AdminKeyName::parse("program").unwrap();
         let key = create_admin_key(world.context.management(), name, scopes, None).await.unwrap().key.id;
@@ -291,6 +297,8 @@ impl History {
             "block" => drop(block(management, who, reason, IfBlocked::EndAccess).await),
             "block anew" => drop(block(management, who, reason, IfBlocked::LeaveIt).await),
             "unblock" => drop(unblock(management, who).await),
+            "suspend" => drop(suspend(management, who, reason).await),
+            "restore" => drop(restore(management, who).await),
             "name" => {
                 let name = ["Ann", "Bob"].get(one % 3).and_then(|name| PersonName::parse(name).ok());
                 let _ = name_subject(management, who, name).await;
@@ -529,6 +537,9 @@ fn explains(event: &Event, difference: &Difference) -> bool {
         EventKind::UserUnblocked | EventKind::WalletUnblocked => {
             *what == Changed::BlockGone && (is_hidden || blocked().as_ref() == Some(id))
         }
+        // It is about everything that hangs together with the user or the wallet.
+        EventKind::OperatorSuspended => *what == Changed::SuspensionMade,
+        EventKind::OperatorRestored => *what == Changed::SuspensionGone,
         EventKind::UserNamed | EventKind::WalletNamed => {
             let is_name = matches!(what, Changed::NameGiven | Changed::NameGone);
             is_name && (is_hidden || blocked().as_ref() == Some(id))

@@ -7,7 +7,7 @@ use countersign_ports::wallet_store::chain_of_old_wallet;
 use diesel::prelude::*;
 
 use crate::SqlError;
-use crate::columns::{Key, Moment, Names, Nullable, Row, StoredId, StoredNames, StoredTime, Text};
+use crate::columns::{Bool, Key, Moment, Names, Nullable, Row, StoredId, StoredNames, StoredTime, Text};
 use crate::rows::group::group_names;
 
 /// A blocked wallet, and its user.
@@ -60,25 +60,27 @@ impl TryFrom<StandingRow> for Standing {
 }
 
 /// The SQL types of [`FreeWalletRow`].
-pub type FreeWalletSql = (Text, Nullable<Text>, Text, Names);
+pub type FreeWalletSql = (Text, Nullable<Text>, Text, Names, Bool);
 
-/// A wallet that is let in, with the groups of its user.
+/// A wallet that is let in, with the groups of its user, and whether the user is suspended as an operator.
 #[derive(Debug, Queryable)]
 pub struct FreeWalletRow {
     family: String,
     chain: Option<String>,
     address: String,
     groups: StoredNames,
+    is_suspended: bool,
 }
 
 /// What is known about a user, from all wallets that are let in.
 pub fn user_standing(rows: Vec<FreeWalletRow>) -> Result<UserStanding, SqlError> {
     let groups = rows.first().map(|row| group_names(&row.groups)).transpose()?.unwrap_or_default();
+    let is_suspended = rows.first().is_some_and(|row| row.is_suspended);
     let wallet = |row: FreeWalletRow| {
         let chain = row.chain.unwrap_or_else(|| chain_of_old_wallet(&row.family));
         WalletAccount { family: row.family, chain, address: row.address }
     };
-    Ok(UserStanding { wallets: rows.into_iter().map(wallet).collect(), groups })
+    Ok(UserStanding { wallets: rows.into_iter().map(wallet).collect(), groups, is_suspended })
 }
 
 /// A block has a time.

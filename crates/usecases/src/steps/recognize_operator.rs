@@ -27,30 +27,34 @@ impl Operator {
 }
 
 /// Returns the operator who is signed in on this browser, or `None` if there is no desk, no one is signed in, or the
-/// person is not an operator. From outside, these cases look the same: the same is read in each of them, in two steps
+/// person is not an operator or is suspended. From outside, these cases look the same: the same is read in each of them, in two steps
 /// however many wallets there are. Only a browser that presents no session saves them.
 pub async fn recognize_operator(
     context: &Context,
     browser: &Browser,
 ) -> Result<Option<Operator>, StoreError> {
-    let policy = context.policy.desk.as_ref();
     let Some(session) = find_login(context, browser.login.as_ref()).await? else { return Ok(None) };
-    let UserStanding { mut wallets, groups } = context.storage.standing_of_user(session.user).await?;
-    wallets.retain(|wallet| policy.is_some_and(|policy| policy.names(wallet, &groups)));
+    let mut wallets = operators_wallets(context, session.user).await?;
     wallets.sort_by_key(|wallet| {
         (&wallet.family, &wallet.address) != (&session.account.family, &session.account.address)
     });
     Ok(if wallets.is_empty() { None } else { Some(Operator { session, wallets }) })
 }
 
-/// Is this wallet one of this user's, and an operator's, and is neither kept out?
+/// Is this wallet one of this user's, and an operator's, and is neither kept out nor suspended?
 pub async fn is_operators(
     context: &Context,
     user: UserId,
     wallet: &WalletAccount,
 ) -> Result<bool, StoreError> {
-    let Some(policy) = &context.policy.desk else { return Ok(false) };
-    let standing = context.storage.standing_of(wallet).await?;
-    let is_theirs = standing.user == Some(user) && standing.block.is_none();
-    Ok(is_theirs && policy.names(wallet, &standing.groups))
+    Ok(operators_wallets(context, user).await?.iter().any(|theirs| theirs.is_same(wallet)))
+}
+
+/// The wallets of a user that make an operator of them. None if the user is suspended.
+async fn operators_wallets(context: &Context, user: UserId) -> Result<Vec<WalletAccount>, StoreError> {
+    let policy = context.policy.desk.as_ref();
+    let UserStanding { mut wallets, groups, is_suspended } = context.storage.standing_of_user(user).await?;
+    let names = |wallet: &WalletAccount| policy.is_some_and(|policy| policy.names(wallet, &groups));
+    wallets.retain(|wallet| names(wallet) && !is_suspended);
+    Ok(wallets)
 }

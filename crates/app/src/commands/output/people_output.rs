@@ -19,6 +19,7 @@ use countersign_operators::people::Ended;
 use countersign_operators::people::add_members::Added;
 use countersign_operators::people::block::BlockedNow;
 use countersign_operators::people::change_access::AccessChanged;
+use countersign_operators::people::list_operators::OperatorListed;
 use countersign_operators::people::list_wallets::WalletListed;
 use countersign_operators::people::names::Names;
 use countersign_operators::people::read_access::AccessRead;
@@ -26,7 +27,9 @@ use countersign_operators::people::read_group::GroupRead;
 use countersign_operators::people::read_person::PersonRead;
 use countersign_operators::people::remove_members::Removed;
 use countersign_ports::group_store::counted as members_counted;
-use countersign_ports::{BlockPut, BlockedWallet, CountedGroup, LinkedWallet, NamePut, PersonListed};
+use countersign_ports::{
+    BlockPut, BlockedWallet, CountedGroup, LinkedWallet, NamePut, OperatorSuspended, PersonListed,
+};
 use countersign_usecases::act_refused::{GroupUse, members_in_words};
 use serde_json::{Map, Value, json};
 
@@ -191,6 +194,94 @@ pub(crate) fn unblocked(
         }
         Output::Table => {
             writeln!(out, "{} is unblocked; what the block ended stays ended", called(who, names))
+        }
+    }
+}
+
+/// Says that an operator was suspended.
+pub(crate) fn suspended(
+    who: &Subject,
+    names: &Names,
+    suspended: OperatorSuspended,
+    output: Output,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (already, proposals) = match suspended {
+        OperatorSuspended::Suspended { proposals } => (false, proposals),
+        OperatorSuspended::AlreadySo | OperatorSuspended::UserUnknown => (true, 0),
+    };
+    match output {
+        Output::Json => {
+            let mut shown = named(who);
+            shown.insert("already".to_owned(), json!(already));
+            shown.insert("proposals_ended".to_owned(), json!(proposals));
+            write_json(Value::Object(shown), out)
+        }
+        Output::Table if already => writeln!(out, "{} is suspended already", called(who, names)),
+        Output::Table => {
+            let ended = count(proposals, "proposal");
+            writeln!(out, "{} is suspended as an operator; {ended} ended", called(who, names))
+        }
+    }
+}
+
+/// Says that an operator can act again.
+pub(crate) fn restored(who: &Subject, names: &Names, output: Output, out: &mut dyn Write) -> io::Result<()> {
+    match output {
+        Output::Json => {
+            let mut shown = named(who);
+            shown.insert("was_suspended".to_owned(), json!(true));
+            write_json(Value::Object(shown), out)
+        }
+        Output::Table => writeln!(out, "{} can act as an operator again", called(who, names)),
+    }
+}
+
+/// Shows the operators.
+pub(crate) fn operators(
+    operators: &[OperatorListed],
+    names: &Names,
+    output: Output,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let user = |operator: &OperatorListed| match &operator.who {
+        Subject::User(_) => None,
+        Subject::Wallet(_) => operator.user.map(|user| user.to_string()),
+    };
+    match output {
+        Output::Json => {
+            let shown = operators.iter().map(|operator| {
+                let suspended = operator.suspension.as_ref();
+                json!({
+                    "who": operator.who.to_string(),
+                    "name": names.text(&operator.who),
+                    "user": user(operator),
+                    "through": operator.through.name(),
+                    "suspended": suspended.map(|found| json!({"at": written(found.at), "reason": found.reason})),
+                })
+            });
+            write_json(Value::Array(shown.collect()), out)
+        }
+        Output::Table if operators.is_empty() => writeln!(out, "no operators"),
+        Output::Table => {
+            let heading =
+                ["OPERATOR", "NAME", "USER ID", "THROUGH", "SUSPENDED", "REASON"].map(str::to_owned);
+            let rows = operators.iter().map(|operator| {
+                let suspended = operator.suspension.as_ref();
+                let reason = suspended.and_then(|found| found.reason.as_deref());
+                [
+                    match &operator.who {
+                        Subject::User(user) => user.to_string(),
+                        Subject::Wallet(account) => visible(&label(account)).into_owned(),
+                    },
+                    name_cell(&operator.who, names),
+                    user(operator).unwrap_or_else(|| NOTHING.to_owned()),
+                    operator.through.name().to_owned(),
+                    suspended.map_or_else(|| NOTHING.to_owned(), |found| written(found.at)),
+                    visible(reason.unwrap_or(NOTHING)).into_owned(),
+                ]
+            });
+            table::write(&std::iter::once(heading).chain(rows).collect::<Vec<_>>(), out)
         }
     }
 }

@@ -61,6 +61,10 @@ kinds! {
     UserNamed = "user_named",
     /// An operator gave a wallet a name, or took it away.
     WalletNamed = "wallet_named",
+    /// An operator was suspended.
+    OperatorSuspended = "operator_suspended",
+    /// A suspended operator can act again.
+    OperatorRestored = "operator_restored",
     /// An operator signed a user out everywhere.
     UserSignedOut = "user_signed_out",
     /// A group was created.

@@ -23,6 +23,8 @@ pub struct ChangeSignature {
 pub struct Signed {
     json: String,
     /// Known until it is stored.
+    signers: Vec<WalletAccount>,
+    /// The same.
     second: Option<SecondSignature>,
 }
 
@@ -72,17 +74,25 @@ impl Signed {
             [_, second] => Some(SecondSignature { proposal: change, signature: second.signature.clone() }),
             _ => None,
         };
-        Self { json, second }
+        let signers = signatures.iter().map(|signed| signed.account.clone()).collect();
+        Self { json, signers, second }
     }
 
     /// Takes a text from storage as it is.
     pub const fn from_stored(text: String) -> Self {
-        Self { json: text, second: None }
+        Self { json: text, signers: Vec::new(), second: None }
     }
 
     /// The object.
     pub fn as_str(&self) -> &str {
         &self.json
+    }
+
+    /// The wallets that signed. What is read from storage has none.
+    ///
+    /// A store that writes an event with them refuses the act if one of them is a suspended operator's.
+    pub fn signers(&self) -> &[WalletAccount] {
+        &self.signers
     }
 
     /// The second signature, if this is made of two. What is read from storage has none.

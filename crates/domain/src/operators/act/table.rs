@@ -53,6 +53,8 @@ pub enum ActField {
     User,
     /// A wallet.
     Wallet,
+    /// An operator: a user or a wallet.
+    Operator,
     /// What operators call a user or a wallet.
     PersonName,
     /// Why, for operators.
@@ -229,6 +231,22 @@ acts! {
         fields: [Wallet],
         events: [WalletUnblocked], second: AboutOperator, takes: Nothing,
         log: "wallet unblocked",
+    }
+    /// Takes the desk away from an operator. One signature is enough, so that two operators can part.
+    SuspendOperator = "operator-suspend" {
+        verb: Some("operator suspend"),
+        operation: (PUT "/operators/{who}/suspension", "suspendOperator", Users),
+        fields: [Operator, Reason],
+        events: [OperatorSuspended], second: Never, takes: Something,
+        log: "operator suspended",
+    }
+    /// Gives the desk back to a suspended operator.
+    RestoreOperator = "operator-restore" {
+        verb: Some("operator restore"),
+        operation: (DELETE "/operators/{who}/suspension", "restoreOperator", Users),
+        fields: [Operator],
+        events: [OperatorRestored], second: Always, takes: Nothing,
+        log: "operator restored",
     }
     /// Signs a user out everywhere.
     SignOut = "user-sign-out" {

@@ -96,6 +96,8 @@ fn one_of_each() -> Vec<Act> {
         Act::Block { who: Subject::Wallet(wallet("eip155").into()), reason: None },
         Act::Unblock { who: Subject::User(user()) },
         Act::Unblock { who: Subject::Wallet(wallet("eip155:1").into()) },
+        Act::Suspend { who: Subject::User(user()), reason: Some("last day".to_owned()) },
+        Act::Restore { who: Subject::Wallet(wallet("eip155").into()) },
         Act::SignOut { user: user(), offline: None },
         Act::Name { who: Subject::User(user()), name: PersonName::parse("Ann").ok() },
         Act::Name { who: Subject::Wallet(ledger()), name: None },
@@ -153,6 +155,11 @@ fn the_words_of_each_change_are_these_for_ever() {
         format!("Keep {wallet} out."),
         format!("Let {known} in again."),
         format!("Let contract {wallet} in again."),
+        format!(
+            "Suspend {known} as an operator. Nothing that they sign counts, and their proposals end. \
+             Reason: 'last day'."
+        ),
+        format!("Restore {wallet} as an operator."),
         format!("Sign {known} out everywhere."),
         format!("Give {known} the name 'Ann'."),
         format!("Take the name away from {wallet} called 'Ann(U+0027)s (U+0022)Ledger(U+0022)'."),
@@ -301,6 +308,7 @@ fn two_must_sign_what_decides_who_operators_are_and_what_cannot_be_undone() {
         "key-withdraw",
         "admin-key-create",
         "admin-key-revoke",
+        "operator-restore",
     ];
     let of_group = ["group-create", "group-delete", "member-add", "member-remove"];
     let of_operators = ["user-block", "wallet-block", "user-unblock", "wallet-unblock"];
@@ -601,6 +609,8 @@ fn any_change() -> BoxedStrategy<Act> {
     let of_people = prop_oneof![
         (any_whom(), prop::option::of(hostile())).prop_map(|(who, reason)| Act::Block { who, reason }),
         any_whom().prop_map(|who| Act::Unblock { who }),
+        (any_whom(), prop::option::of(hostile())).prop_map(|(who, reason)| Act::Suspend { who, reason }),
+        any_whom().prop_map(|who| Act::Restore { who }),
         (
             any_user(),
             prop_oneof![Just(None), Just(Some(OfflineAccess::Ended)), Just(Some(OfflineAccess::Kept))]

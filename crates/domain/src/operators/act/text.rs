@@ -25,8 +25,10 @@ impl Act {
     pub fn lines(&self) -> Vec<String> {
         let writer = ActWriter::new(self.name());
         let written = match self {
-            Self::Block { who, reason } => writer.subject(who).reason(reason.as_deref()),
-            Self::Unblock { who } => writer.subject(who),
+            Self::Block { who, reason } | Self::Suspend { who, reason } => {
+                writer.subject(who).reason(reason.as_deref())
+            }
+            Self::Unblock { who } | Self::Restore { who } => writer.subject(who),
             Self::SignOut { user, offline } => writer.user(user).offline(*offline),
             Self::Name { who, name } => writer.subject(who).person_name(name.as_ref()),
             Self::DeleteUser { user } => writer.user(user),
@@ -87,6 +89,13 @@ impl Act {
                 None => format!("Keep {} out.", called(who)),
             },
             Self::Unblock { who } => format!("Let {} in again.", called(who)),
+            Self::Suspend { who, reason } => {
+                let reason = reason.as_deref().map(|reason| format!(" Reason: {}.", quoted(reason)));
+                let reason = reason.unwrap_or_default();
+                let ends = "Nothing that they sign counts, and their proposals end.";
+                format!("Suspend {} as an operator. {ends}{reason}", called(who))
+            }
+            Self::Restore { who } => format!("Restore {} as an operator.", called(who)),
             Self::SignOut { user, offline } => {
                 let offline = match offline {
                     None => "",
@@ -218,6 +227,8 @@ fn read(mut reader: Reader<'_>) -> Result<Act, ActUnreadable> {
             Act::Block { who: read_whom(fields)?, reason: fields.maybe("reason") }
         }
         ActName::UnblockUser | ActName::UnblockWallet => Act::Unblock { who: read_whom(fields)? },
+        ActName::SuspendOperator => Act::Suspend { who: read_whom(fields)?, reason: fields.maybe("reason") },
+        ActName::RestoreOperator => Act::Restore { who: read_whom(fields)? },
         ActName::SignOut => Act::SignOut {
             user: read_named_user(fields)?,
             offline: fields.maybe_parse(OFFLINE, OfflineAccess::parse)?,

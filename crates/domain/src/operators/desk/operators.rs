@@ -1,5 +1,7 @@
 //! Who the operators are, and how many of them a dangerous change takes.
 
+use time::OffsetDateTime;
+
 use crate::group::GroupName;
 use crate::wallet::WalletAccount;
 
@@ -22,6 +24,16 @@ pub enum Quorum {
     One,
     /// Two different persons.
     Two,
+}
+
+/// An operator is suspended: the desk does not exist for them, and nothing that they sign counts. It says nothing of
+/// their sign-ins to applications, which a [block](crate::admission::Block) ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspension {
+    /// Since when.
+    pub at: OffsetDateTime,
+    /// Why, for operators only. It is judged as that of a block.
+    pub reason: Option<String>,
 }
 
 impl DeskPolicy {

@@ -43,6 +43,10 @@ facts! {
     Owner = "owner",
     /// Whether a user or wallet is blocked, and why.
     Blocked = "blocked",
+    /// Whether an operator is suspended, and why.
+    Suspended = "suspended",
+    /// Wallets that hang together with those of a user, so that they are the same person's.
+    OtherWallets = "other-wallets",
     /// The groups of a user or a wallet.
     Groups = "groups",
     /// The title of a group.

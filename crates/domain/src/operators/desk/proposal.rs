@@ -51,12 +51,21 @@ pub enum ProposalState {
     Withdrawn,
     /// Another operator refused it.
     Refused,
+    /// The first operator was suspended.
+    Suspended,
 }
 
 impl ProposalState {
     /// All states.
-    pub const ALL: [Self; 6] =
-        [Self::Waiting, Self::Taken, Self::Done, Self::Failed, Self::Withdrawn, Self::Refused];
+    pub const ALL: [Self; 7] = [
+        Self::Waiting,
+        Self::Taken,
+        Self::Done,
+        Self::Failed,
+        Self::Withdrawn,
+        Self::Refused,
+        Self::Suspended,
+    ];
 
     /// The word in storage and on the wire.
     pub const fn name(self) -> &'static str {
@@ -67,6 +76,7 @@ impl ProposalState {
             Self::Failed => "failed",
             Self::Withdrawn => "withdrawn",
             Self::Refused => "refused",
+            Self::Suspended => "suspended",
         }
     }
 
@@ -134,9 +144,8 @@ mod tests {
 
     #[test]
     fn what_was_finished_never_waits_again() {
-        for state in
-            [ProposalState::Done, ProposalState::Failed, ProposalState::Withdrawn, ProposalState::Refused]
-        {
+        let is_over = |state: &ProposalState| !matches!(state, ProposalState::Waiting | ProposalState::Taken);
+        for state in ProposalState::ALL.into_iter().filter(is_over) {
             let proposal = Proposal { state, ..taken() };
             assert_eq!(proposal.state_at(NOW + Duration::HOUR), state);
         }

@@ -5,6 +5,7 @@ use countersign_domain::act::OfflineAccess;
 use countersign_domain::admission::{AccessRule, Release};
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::client_secrets::KeepOld;
+use countersign_domain::desk::operators::{DeskPolicy, Quorum};
 use countersign_domain::event::{EventKind, EventPerson};
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::id::{ClientId, UserId};
@@ -33,6 +34,7 @@ use crate::people::groups::delete_group;
 use crate::people::names::name_subject;
 use crate::people::remove_members::remove_members;
 use crate::people::sign_out_user::sign_out_user;
+use crate::people::suspend::{restore, suspend};
 use crate::people::unblock::unblock;
 use crate::tests::world::{REDIRECT_URI, TestClient, toy};
 
@@ -258,6 +260,30 @@ pub(super) async fn naming_a_user_and_a_wallet(scene: &mut Scene) {
             name_subject(scene.management(), who.clone(), name).await.unwrap();
             // Neither name is in the event.
             scene.told(told.as_slice()).await;
+        }
+    }
+}
+
+pub(super) async fn suspending_an_operator(scene: &mut Scene) {
+    let user = ann(scene).await;
+    let admins = ["toy-ann", "toy-unseen"].map(toy).to_vec();
+    scene.world.context.policy.desk = Some(DeskPolicy { admins, group: None, quorum: Quorum::One });
+    scene.begin().await;
+    let reason = || Some("a reason that only operators read".to_owned());
+    suspend(scene.management(), Subject::Wallet(toy("toy-bob")), reason()).await.unwrap_err();
+    for who in [Subject::User(user), Subject::Wallet(toy("toy-unseen"))] {
+        for kind in [EventKind::OperatorSuspended, EventKind::OperatorRestored] {
+            for is_new in [true, false] {
+                if kind == EventKind::OperatorSuspended {
+                    suspend(scene.management(), who.clone(), reason()).await.unwrap();
+                } else {
+                    assert_eq!(restore(scene.management(), who.clone()).await.unwrap(), is_new);
+                }
+                let told = Told::of(kind, &scene.operator, json!({}));
+                let told =
+                    if let Subject::User(user) = who { told.user(user) } else { told.wallet("toy-unseen") };
+                scene.told(if is_new { std::slice::from_ref(&told) } else { &[] }).await;
+            }
         }
     }
 }

@@ -28,6 +28,7 @@ use crate::desk::review::{BecomesName, review_change};
 use crate::operate::Effect;
 use crate::people::groups::create_group;
 use crate::people::names::name_subject;
+use crate::people::suspend::suspend;
 use crate::tests::world::{REDIRECT_URI, toy};
 
 const API: &str = "https://photos-api.example";
@@ -82,6 +83,14 @@ async fn possible(office: &Office, name: ActName) -> Act {
         ActName::UnblockWallet => {
             world.block(Subject::Wallet(toy("toy-mallory"))).await;
             Act::Unblock { who: Subject::Wallet(toy("toy-mallory").into()) }
+        }
+        ActName::SuspendOperator => {
+            Act::Suspend { who: Subject::Wallet(toy("toy-cal").into()), reason: Some("last day".to_owned()) }
+        }
+        ActName::RestoreOperator => {
+            let cal = Subject::Wallet(toy("toy-cal"));
+            suspend(world.context.management(), cal.clone(), None).await.unwrap();
+            Act::Restore { who: cal.into() }
         }
         ActName::SignOut => Act::SignOut { user: eve().await.into(), offline: Some(OfflineAccess::Ended) },
         ActName::NameUser => Act::Name {
@@ -273,7 +282,7 @@ async fn each_dangerous_change_waits_for_the_second_and_its_events_carry_both_si
         }
         office.verify().await.unwrap_or_else(|broken| panic!("{name}: {broken}"));
     }
-    assert_eq!(dangerous, 7);
+    assert_eq!(dangerous, 8);
 }
 
 #[tokio::test]
@@ -398,7 +407,7 @@ async fn what_cannot_be_is_refused_before_anybody_signs() {
         ),
     ];
     for (change, is_why) in refused {
-        match begin_change(office.desk(), &ada, change.clone(), None).await {
+        match begin_change(office.desk(), &ada, change.clone(), None, None).await {
             Err(BeginChangeError::Refused(why)) => assert!(is_why(&why), "{change:?}: {why:?}"),
             other => panic!("{change:?}: {other:?}"),
         }

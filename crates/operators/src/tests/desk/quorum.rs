@@ -271,13 +271,13 @@ async fn a_proposal_ends_after_24_hours_and_when_it_is_taken_back() {
     let begun = begin_countersign(office.desk(), &bob, id, None).await.unwrap();
     let back = Act::WithdrawProposal { proposal: id };
     // Only the first can do that.
-    let refused = begin_change(office.desk(), &bob, back.clone(), None).await;
+    let refused = begin_change(office.desk(), &bob, back.clone(), None, None).await;
     assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoSuchProposal))), "{refused:?}");
     office.make(&ada_again, back.clone()).await.unwrap();
     let refused = office.finish(&bob, begun).await;
     let gone = ProposalGone::Withdrawn;
     assert!(matches!(refused, Err(CompleteChangeError::ProposalGone(why)) if why == gone), "{refused:?}");
-    let refused = begin_change(office.desk(), &ada, back, None).await;
+    let refused = begin_change(office.desk(), &ada, back, None, None).await;
     assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoSuchProposal))), "{refused:?}");
     assert!(is_there(&office, &client).await);
 }
@@ -289,7 +289,7 @@ async fn another_operator_refuses_a_proposal_and_says_why() {
     let begun = begin_countersign(office.desk(), &cal, id, None).await.unwrap();
     let refusal = Act::RefuseProposal { proposal: id, reason: Some("still used".to_owned()) };
     // The first takes it back, and cannot refuse it.
-    let refused = begin_change(office.desk(), &ada, refusal.clone(), None).await;
+    let refused = begin_change(office.desk(), &ada, refusal.clone(), None, None).await;
     assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoSuchProposal))), "{refused:?}");
     office.make(&bob, refusal.clone()).await.unwrap();
     assert_eq!(state(&office, id).await, ProposalState::Refused);
@@ -297,7 +297,7 @@ async fn another_operator_refuses_a_proposal_and_says_why() {
     let gone = ProposalGone::Refused;
     assert!(matches!(refused, Err(CompleteChangeError::ProposalGone(why)) if why == gone), "{refused:?}");
     for (operator, change) in [(&cal, refusal), (&ada, Act::WithdrawProposal { proposal: id })] {
-        let refused = begin_change(office.desk(), operator, change, None).await;
+        let refused = begin_change(office.desk(), operator, change, None, None).await;
         assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoSuchProposal))), "{refused:?}");
     }
     let event = office.acts().await.pop().unwrap();
@@ -311,7 +311,7 @@ async fn a_proposal_that_expired_cannot_be_taken_back() {
     let (office, _, _, id) = proposed().await;
     office.world.advance(LIFETIME);
     let ada = office.operator("toy-ada").await;
-    let refused = begin_change(office.desk(), &ada, Act::WithdrawProposal { proposal: id }, None).await;
+    let refused = begin_change(office.desk(), &ada, Act::WithdrawProposal { proposal: id }, None, None).await;
     assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoSuchProposal))), "{refused:?}");
     assert_eq!(state(&office, id).await, ProposalState::Waiting);
 }

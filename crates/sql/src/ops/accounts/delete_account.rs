@@ -11,6 +11,7 @@ use super::wallets::{ForgetNameOfWallet, lock_user};
 use crate::columns::{At, Id, Key, Moment, Text, WalletKeys};
 use crate::database::Statement;
 use crate::ops::desk::proposals::forget_proposals_of;
+use crate::ops::desk::suspensions::{require_active, signers_of};
 use crate::ops::events::forget_person::{forget_person, pseudonym_left};
 use crate::ops::events::fulfil::fulfil;
 use crate::ops::events::record_event::record;
@@ -19,7 +20,7 @@ use crate::{Database, SqlError};
 
 /// Live grants are found by the index `grants_by_user`, others by `grants_ended_by_user`. All of them stay, as spent
 /// challenges and so that nothing works twice, and name the pseudonym: an event can name a grant. The events stay too, and
-/// name the same. A block and a name of the user are deleted by their foreign keys.
+/// name the same. A block and a name of the user are deleted by their foreign keys. Suspended wallets stay so.
 pub fn delete_account<D: Database>(db: &mut D, command: &DeleteAccount) -> Result<bool, SqlError> {
     let DeleteAccount { user: person, now, pseudonym, ref event, .. } = *command;
     let (user, now) = (Id::from(person), At(now));
@@ -32,6 +33,8 @@ pub fn delete_account<D: Database>(db: &mut D, command: &DeleteAccount) -> Resul
             }
             return Ok(false);
         }
+        // Before proposals are locked, as everywhere.
+        require_active(db, signers_of(event.as_deref()))?;
         // Each is a statement of its own, so that it sees what the operations wrote for which the ones before
         // it waited.
         DeleteMemberships { user }.run(db)?;

@@ -5,6 +5,7 @@ use countersign_ports::{LinkWallet, WalletLinked};
 use super::wallets::{are_blocked, count_of, find_owner, lock_user_of, spend};
 use crate::columns::{At, BigInt, Id, Key, Moment, Text};
 use crate::database::Statement;
+use crate::ops::desk::suspensions::spread_suspension;
 use crate::ops::events::record_event::record_about;
 use crate::statement::statement;
 use crate::{Database, SqlError, Undone};
@@ -32,6 +33,7 @@ pub fn link_wallet(db: &mut impl Database, command: &LinkWallet) -> Result<Walle
             most: command.most.into(),
         };
         if insert.run(db)? == 1 {
+            spread_suspension(db, user)?;
             record_about(db, command.event.as_deref(), user)?;
             return Ok(WalletLinked::Linked { user });
         }

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::columns::{At, BigInt, Id, Key, Moment, Nullable, Text};
 use crate::database::Statement;
+use crate::ops::desk::suspensions::require_active;
 use crate::ops::events::record_event::{is_recorded, record};
 use crate::rows::proposal::{NewProposal, ProposalRow, ProposalSql, proposal_columns};
 use crate::statement::statement;
@@ -38,30 +39,33 @@ pub fn list_proposals(db: &mut impl Database, page: ProposalPage) -> Result<Vec<
     Ok(rows.into_iter().map(ProposalAt::from).collect())
 }
 
-/// Guards: it waits, or was not carried out in time; it expires later, and is another user's. The loser looks
-/// again in a statement of its own, which sees what the one before waited for.
+/// Guards: the second operator is not suspended; it waits, or was not carried out in time; it expires later, and is another
+/// user's. The loser looks again in a statement of its own, which sees what the one before waited for.
 pub fn take_proposal(db: &mut impl Database, command: &TakeProposal) -> Result<bool, SqlError> {
     let TakeProposal { id, now, user, signed } = command;
-    let take = Take {
-        id: (*id).into(),
-        now: At(*now),
-        waiting: ProposalState::Waiting.name(),
-        taken: ProposalState::Taken.name(),
-        given_up: At(given_up_before(*now)),
-        user: (*user).into(),
-        family: &signed.account.family,
-        chain: &signed.account.chain,
-        address: &signed.account.address,
-        text: &signed.text,
-        signature: &signed.signature,
-    };
-    if take.run(db)? == 1 {
-        return Ok(true);
-    }
-    let present = find_proposal(db, *id)?.filter(|present| present.state == ProposalState::Taken);
-    Ok(present
-        .and_then(|present| present.second)
-        .is_some_and(|(by, second)| by == *user && second == *signed))
+    db.all_or_nothing(|db| {
+        require_active(db, std::slice::from_ref(&signed.account))?;
+        let take = Take {
+            id: (*id).into(),
+            now: At(*now),
+            waiting: ProposalState::Waiting.name(),
+            taken: ProposalState::Taken.name(),
+            given_up: At(given_up_before(*now)),
+            user: (*user).into(),
+            family: &signed.account.family,
+            chain: &signed.account.chain,
+            address: &signed.account.address,
+            text: &signed.text,
+            signature: &signed.signature,
+        };
+        if take.run(db)? == 1 {
+            return Ok(true);
+        }
+        let present = find_proposal(db, *id)?.filter(|present| present.state == ProposalState::Taken);
+        Ok(present
+            .and_then(|present| present.second)
+            .is_some_and(|(by, second)| by == *user && second == *signed))
+    })
 }
 
 /// Guards: it is in the state that the command names, and was signed as it says.

@@ -6,6 +6,7 @@ use countersign_domain::id::UserId;
 use super::fulfil::fulfil;
 use crate::columns::{Bool, Id, Key};
 use crate::database::Statement;
+use crate::ops::desk::suspensions::{require_active, signers_of};
 use crate::rows::event::NewEvent;
 use crate::statement::statement;
 use crate::{Database, SqlError};
@@ -16,7 +17,7 @@ pub fn record_event(db: &mut impl Database, event: &Event) -> Result<bool, SqlEr
 }
 
 /// Records the event of an act that changed something, in the transaction of the act. If two signed the act, their
-/// proposal is done with it. Fails if the event is stored already: then it is about an earlier act, and this one must
+/// proposal is done with it. Fails if a suspended operator signed it. Fails if the event is stored already: then it is about an earlier act, and this one must
 /// not be committed.
 pub fn record(db: &mut impl Database, event: Option<&Event>) -> Result<(), SqlError> {
     match event {
@@ -59,6 +60,7 @@ pub fn act_and_record<D: Database>(
 }
 
 fn record_row(db: &mut impl Database, event: &Event, row: NewEvent<'_>) -> Result<(), SqlError> {
+    require_active(db, signers_of(Some(event)))?;
     fulfil(db, event.signed.as_ref())?;
     if store(db, row)? { Ok(()) } else { Err(SqlError::EventThere) }
 }

@@ -150,7 +150,8 @@ statement! {
 }
 
 statement! {
-    /// One row for each wallet that is let in, each with all groups of the user.
+    /// One row for each wallet that is let in, each with all groups of the user, and whether one of their wallets is
+    /// suspended.
     pub FreeWallets { user: Id as Key } -> FreeWalletSql,
     sqlite = "\
         SELECT mine.family, mine.chain, mine.address, (SELECT group_concat(group_name) FROM ( \
@@ -158,7 +159,11 @@ statement! {
           UNION SELECT through.group_name FROM wallets CROSS JOIN group_wallets AS through \
           ON through.family = wallets.family AND through.address = wallets.address \
           WHERE wallets.user_id = :user \
-        )) \
+        )), EXISTS ( \
+          SELECT 1 FROM wallets CROSS JOIN suspended_wallets AS suspended \
+          ON suspended.family = wallets.family AND suspended.address = wallets.address \
+          WHERE wallets.user_id = :user \
+        ) \
         FROM wallets AS mine WHERE mine.user_id = :user \
         AND NOT EXISTS (SELECT 1 FROM blocked_users WHERE user_id = :user) \
         AND NOT EXISTS (SELECT 1 FROM blocked_wallets WHERE family = mine.family AND address = mine.address) \
@@ -172,7 +177,13 @@ statement! {
               AND group_wallets.address = wallets.address COLLATE \"C\" OFFSET 0 \
           ) AS through WHERE wallets.user_id = :user \
           ORDER BY 1 \
-        )) \
+        )), EXISTS ( \
+          SELECT FROM wallets CROSS JOIN LATERAL ( \
+            SELECT FROM suspended_wallets \
+            WHERE suspended_wallets.family = wallets.family COLLATE \"C\" \
+              AND suspended_wallets.address = wallets.address COLLATE \"C\" OFFSET 0 \
+          ) AS suspended WHERE wallets.user_id = :user \
+        ) \
         FROM wallets AS mine WHERE mine.user_id = :user \
           AND (SELECT TRUE FROM blocked_users WHERE user_id = :user) IS NULL \
           AND (SELECT TRUE FROM blocked_wallets \

@@ -5,13 +5,11 @@
 //! everything that is kept: what is linked now, and all events of linking and unlinking. If it cannot be
 //! followed to its end, the answer is "unknown", and never that they are two.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_domain::id::UserId;
 use countersign_domain::wallet::WalletAccount;
-use countersign_ports::{FindHoldings, StoreError};
-
-use countersign_usecases::Context;
+use countersign_ports::{DirectStorage, FindHoldings, StoreError};
 
 /// The most accounts and wallets that are followed. A person has a handful; with more, they cannot sign as
 /// one of two until the events of the others are deleted.
@@ -19,7 +17,7 @@ const MOST: usize = 1_000;
 
 /// Are two accounts one person's?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OnePerson {
+pub(crate) enum OnePerson {
     /// Something leads from one to the other.
     Yes,
     /// Nothing does, and everything was looked at.
@@ -30,28 +28,28 @@ pub(super) enum OnePerson {
 
 /// Accounts and wallets that belong together, with everything that leads on from them.
 #[derive(Debug, Default)]
-pub(super) struct Circle {
+pub(crate) struct Circle {
     users: BTreeSet<UserId>,
-    /// Family and address.
-    wallets: BTreeSet<(String, String)>,
+    /// By family and address.
+    wallets: BTreeMap<(String, String), WalletAccount>,
     /// Was everything followed?
     is_whole: bool,
 }
 
 impl Circle {
     /// Follows everything that leads on from these accounts and wallets.
-    pub(super) async fn around(
-        context: &Context,
+    pub(crate) async fn around(
+        storage: &dyn DirectStorage,
         users: Vec<UserId>,
         wallets: Vec<WalletAccount>,
     ) -> Result<Self, StoreError> {
         let mut circle = Self::default();
         let mut question = FindHoldings { users, wallets, limit: u32::try_from(MOST).unwrap_or(u32::MAX) };
         question.users.retain(|user| circle.users.insert(*user));
-        question.wallets.retain(|wallet| circle.wallets.insert(key_of(wallet)));
+        question.wallets.retain(|wallet| circle.adds(wallet));
         let mut present = BTreeSet::new();
         while !(question.users.is_empty() && question.wallets.is_empty()) {
-            let holdings = context.storage.find_holdings(question.clone()).await?;
+            let holdings = storage.find_holdings(question.clone()).await?;
             if holdings.len() >= MOST || circle.users.len() + circle.wallets.len() > MOST {
                 return Ok(circle);
             }
@@ -61,7 +59,7 @@ impl Circle {
                 if circle.users.insert(held.user) {
                     question.users.push(held.user);
                 }
-                if circle.wallets.insert(key_of(&held.wallet)) {
+                if circle.adds(&held.wallet) {
                     question.wallets.push(held.wallet);
                 }
             }
@@ -72,9 +70,26 @@ impl Circle {
         Ok(circle)
     }
 
+    /// Returns whether the wallet was not in it.
+    fn adds(&mut self, wallet: &WalletAccount) -> bool {
+        self.wallets.insert(key_of(wallet), wallet.clone()).is_none()
+    }
+
+    /// Is this user in it?
+    pub(crate) fn has(&self, user: UserId) -> bool {
+        self.users.contains(&user)
+    }
+
+    /// All wallets in it.
+    pub(crate) fn into_wallets(self) -> Vec<WalletAccount> {
+        self.wallets.into_values().collect()
+    }
+
     /// Is anything of the one in the other?
-    pub(super) fn meets(&self, other: &Self) -> OnePerson {
-        if !self.users.is_disjoint(&other.users) || !self.wallets.is_disjoint(&other.wallets) {
+    pub(crate) fn meets(&self, other: &Self) -> OnePerson {
+        if !self.users.is_disjoint(&other.users)
+            || self.wallets.keys().any(|key| other.wallets.contains_key(key))
+        {
             OnePerson::Yes
         } else if self.is_whole && other.is_whole {
             OnePerson::No
