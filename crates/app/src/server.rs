@@ -165,7 +165,7 @@ pub(crate) async fn serve(
         serve_metrics(metrics, listener)?;
     }
     let epochs = EpochWatch { footing, entropy: Arc::clone(&upkeeper.context.entropy) };
-    let uses = UseWriter { clients: upkeeper.context.clients.clone() };
+    let uses = UseWriter { uses: upkeeper.context.uses.clone() };
     let (context, watch) = (&upkeeper.context, &upkeeper.clock);
     let [sealing, pushing] = ["events", "event push"].map(|work| Lease::new(context.clone(), work));
     let events =
@@ -285,7 +285,7 @@ async fn start(
     let known = KnownFigures {
         signer,
         clock,
-        clients: context.clients.clone(),
+        uses: context.uses.clone(),
         pushed: Arc::clone(&pushed),
         seals: Arc::clone(&seals),
         writer: storage.writer.take(),
