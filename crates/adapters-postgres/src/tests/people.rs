@@ -221,4 +221,5 @@ fn a_page_of_a_sorted_list_reads_few_rows() {
     assert_eq!(few.total, Total { counted: 10_000, more: true });
     let next = sort_people(&mut connection, &of_late(few.next)).unwrap();
     assert_eq!(next.people.len(), 20);
+    assert!(next.people.iter().all(|person| few.people.iter().all(|before| before.id != person.id)));
 }

@@ -34,9 +34,14 @@ pub fn sort_clients<D: ClientTable>(db: &mut D, question: &SortClients) -> Resul
             let more = Total::of(all.len()).more;
             let counted = all.iter().filter(|seen| is_asked(seen)).count();
             let total = Total { more, ..Total::of(counted) };
-            let walked = if after.is_some() { seen_after(db, *order, after.as_ref(), LOOKED)? } else { all };
-            let end = Some(&walked).filter(|walked| Total::of(walked.len()).more);
-            let end = end.and_then(|walked| walked.iter().rev().nth(1)).map(|seen| seen.place.clone());
+            let mut walked =
+                if after.is_some() { seen_after(db, *order, after.as_ref(), LOOKED)? } else { all };
+            let goes_on = Total::of(walked.len()).more;
+            if goes_on {
+                walked.pop();
+            }
+            // Where the next page begins if too few of these match.
+            let end = walked.last().filter(|_| goes_on).map(|seen| seen.place.clone());
             (total, walked.into_iter().filter(is_asked).collect(), end)
         };
         let more = page.len() > most;

@@ -94,14 +94,17 @@ fn page_of_many(db: &mut impl Database, question: &SortPeople) -> Result<Page, S
     let SortPeople { filter, order, after, limit } = question;
     let is_filtered = *filter != PeopleFilter::default();
     let looked = if is_filtered { LOOKED } else { i64::from(*limit) + 1 };
-    let walked = places_after(db, *order, *after, looked)?;
+    let mut walked = places_after(db, *order, *after, looked)?;
     if !is_filtered {
         let (places, next) = first_of(walked, *limit);
         return Ok((places, next, Total::of(count(CountUsers { limit: LOOKED }.one(db)?))));
     }
-    // Where the next page begins if too few of these match: after the last one but one, which is the last that counts.
-    let end = usize::try_from(MOST_LOOKED_THROUGH - 1).ok().and_then(|last| walked.get(last).copied());
     let goes_on = i64::try_from(walked.len()).is_ok_and(|walked| walked == LOOKED);
+    if goes_on {
+        walked.pop();
+    }
+    // Where the next page begins if too few of these match.
+    let end = walked.last().copied().filter(|_| goes_on);
     let mut matching: BTreeSet<UserId> = walked.iter().map(|place| place.user).collect();
     if let Some(group) = &filter.group {
         matching = ids_in_group(db, group, &matching)?;
@@ -116,7 +119,7 @@ fn page_of_many(db: &mut impl Database, question: &SortPeople) -> Result<Page, S
     let is_one = filter.group.is_none() || !filter.blocked;
     let total = Total { counted: if is_one { MOST_LOOKED_THROUGH } else { counted }, more: true };
     let (places, next) = first_of(places, *limit);
-    Ok((places, next.or(end.filter(|_| goes_on)), total))
+    Ok((places, next.or(end), total))
 }
 
 /// The first of these places, and the last of them if more follow.
