@@ -18,13 +18,15 @@ use countersign_adapters_sqlite::{SqliteOptions, SqliteStorage};
 use countersign_bench::cell::{Database, Target};
 use countersign_bench::progress::Progress;
 use countersign_bench::servers::Place;
+use countersign_domain::admission::AccessRule;
 use countersign_domain::event::{EventKind, EventPerson};
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, GrantId, UserId};
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    EventFilter, EventOrder, EventPage, PeopleFilter, ProposalPage, Storage, StoreError,
+    ClientFilter, ClientOrder, EventFilter, EventOrder, EventPage, LetsIn, PeopleFilter, PeopleOrder,
+    ProposalPage, SortClients, SortPeople, Storage, StoreError,
 };
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -144,7 +146,7 @@ type Answer<'a> = Pin<Box<dyn Future<Output = Result<usize, StoreError>> + Send 
 const PAGE: u32 = 50;
 
 /// What the desk lists.
-const LISTS: [(&str, Ask); 20] = [
+const LISTS: [(&str, Ask); 28] = [
     ("users", |desk, _| desk.people(PeopleFilter::default(), None)),
     ("users, somewhere", |desk, number| desk.people(PeopleFilter::default(), Some(desk.user(number)))),
     ("blocked users", |desk, _| desk.people(PeopleFilter { group: None, blocked: true }, None)),
@@ -152,6 +154,15 @@ const LISTS: [(&str, Ask); 20] = [
         let filter = PeopleFilter { group: desk.group(number), blocked: false };
         desk.people(filter, None)
     }),
+    ("users by last sign-in", |desk, _| desk.sorted(None, false, PeopleOrder::LastSeen)),
+    ("users by creation", |desk, _| desk.sorted(None, false, PeopleOrder::Created)),
+    ("users of a group by last sign-in", |desk, number| {
+        desk.sorted(desk.group(number), false, PeopleOrder::LastSeen)
+    }),
+    ("users of a group of everybody by last sign-in", |desk, _| {
+        desk.sorted(GroupName::parse("everybody").ok(), false, PeopleOrder::LastSeen)
+    }),
+    ("blocked users by last sign-in", |desk, _| desk.sorted(None, true, PeopleOrder::LastSeen)),
     ("a user", |desk, number| {
         Box::pin(async move {
             let found = desk.store.find_person(desk.user(number), OffsetDateTime::UNIX_EPOCH).await?;
@@ -178,6 +189,9 @@ const LISTS: [(&str, Ask); 20] = [
     ("clients", |desk, number| {
         Box::pin(async move { Ok(desk.store.list_clients(Some(desk.client(number)), PAGE).await?.len()) })
     }),
+    ("clients by name", |desk, _| desk.sorted_clients(ClientOrder::Name, None)),
+    ("clients by last use", |desk, _| desk.sorted_clients(ClientOrder::LastUse, None)),
+    ("clients for everyone", |desk, _| desk.sorted_clients(ClientOrder::Name, Some(LetsIn::Everyone))),
     ("events", |desk, _| desk.events(EventFilter::default())),
     ("events of a frequent kind", |desk, _| desk.events(of_kind(EventKind::SignIn))),
     ("events of a rare kind", |desk, _| desk.events(of_kind(EventKind::ClientChanged))),
@@ -217,6 +231,23 @@ const LISTS: [(&str, Ask); 20] = [
 impl Desk {
     fn people(&self, filter: PeopleFilter, after: Option<UserId>) -> Answer<'_> {
         Box::pin(async move { Ok(self.store.list_people(&filter, after, PAGE).await?.len()) })
+    }
+
+    fn sorted(&self, group: Option<GroupName>, blocked: bool, order: PeopleOrder) -> Answer<'_> {
+        let filter = PeopleFilter { group, blocked };
+        let question = SortPeople { filter, order, after: None, limit: PAGE };
+        Box::pin(async move { Ok(self.store.sort_people(question).await?.people.len()) })
+    }
+
+    fn sorted_clients(&self, order: ClientOrder, lets_in: Option<LetsIn>) -> Answer<'_> {
+        let question = SortClients {
+            filter: ClientFilter { lets_in, origin: None },
+            default_access: AccessRule::Everyone,
+            order,
+            after: None,
+            limit: PAGE,
+        };
+        Box::pin(async move { Ok(self.store.sort_clients(question).await?.clients.len()) })
     }
 
     fn events(&self, filter: EventFilter) -> Answer<'_> {

@@ -87,7 +87,7 @@ for (const [place, { id }] of (await manage("GET", "/users?limit=10")).items.ent
 await desk.request.get(new URL("/nothing-is-here", DESK).href);
 
 const PAGES = [
-  ["overview", ""], ["people", "/people"], ["wallets", "/wallets"], ["groups", "/groups"], ["clients", "/clients"], ["access", "/access"],
+  ["overview", ""], ["people", "/people"], ["wallets", "/wallets"], ["groups", "/groups"], ["clients", "/clients"],
   ["resources", "/resources"], ["events", "/events"], ["refusals", "/refusals"], ["proposals", "/proposals"], ["keys", "/keys"], ["admin-keys", "/admin-keys"], ["search", "/search?q=nothing-like-that"],
 ];
 for (const [name, path] of PAGES) {

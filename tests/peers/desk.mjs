@@ -63,7 +63,7 @@ await check("a signature of the wrong wallet and one that is none are told besid
 
 // --- without scripts ---------------------------------------------------------------------------------------
 
-const PAGES = ["", "/people", "/wallets", "/groups", "/clients", "/access", "/resources", "/events", "/proposals", "/keys", "/admin-keys", "/search?q=nothing-like-that"];
+const PAGES = ["", "/people", "/wallets", "/groups", "/clients", "/resources", "/events", "/proposals", "/keys", "/admin-keys", "/search?q=nothing-like-that"];
 
 await severalAtOnce(FAMILIES.slice(0, 4).map((make, place) => () =>
   check(`without scripts, the wallet elsewhere: operator ${place + 1} reads, is overtaken, signs by hand, and is refused a second time`, async () => {

@@ -33,6 +33,7 @@ use countersign_usecases::context::blocks::Blocks;
 use countersign_usecases::context::cause::EventPolicy;
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::context::resources::Resources;
+use countersign_usecases::context::uses::Uses;
 use countersign_usecases::events::retire_events::retire_events;
 use countersign_usecases::events::seal_events::seal_events;
 use countersign_usecases::{Context, ContextKeys, Policy};
@@ -315,6 +316,7 @@ fn context(
     Context {
         storage: shared(),
         resources: Resources::new(shared(), Arc::<ManualClock>::clone(clock)),
+        uses: Uses::new(shared(), shared()),
         clients: Clients::new(shared(), Arc::<ManualClock>::clone(clock)),
         blocks: Blocks::new(shared(), Arc::<ManualClock>::clone(clock)),
         record: Arc::default(),

@@ -10,11 +10,14 @@ use std::env;
 
 use countersign_conformance::fixtures;
 use countersign_domain::id::ClientId;
+use countersign_ports::{ClientFilter, ClientOrder, ClientUse, SortClients};
 use countersign_ports::{FindHoldings, KnownAccess, LoginCompleted, PurgeExpired, StoreError};
 use countersign_sql::ops::accounts::{
     confirm_email, delete_account, end_session, link_wallet, name_wallet, put_email, remove_email,
     revoke_consent, unlink_wallet,
 };
+use countersign_sql::ops::clients::client_uses::note_client_uses;
+use countersign_sql::ops::clients::sort_clients::sort_clients;
 use countersign_sql::ops::clients::{manage_clients, resources};
 use countersign_sql::ops::keys::{admin_keys, signing_keys};
 use countersign_sql::ops::people::declarations;
@@ -71,6 +74,20 @@ fn every_operation(connection: &mut PgConnection, with_options: bool) {
     together::read::find_clients(connection, &[client.id.into()]).unwrap();
     manage_clients::list_clients(connection, None, 10).unwrap();
     manage_clients::list_clients(connection, Some(client.id), 20).unwrap();
+    for order in [ClientOrder::Name, ClientOrder::LastUse, ClientOrder::Created] {
+        let mut question = SortClients {
+            filter: ClientFilter::default(),
+            default_access: fixtures::rule("everyone"),
+            order,
+            after: None,
+            limit: 10,
+        };
+        sort_clients(connection, &question).unwrap();
+        question.filter.origin = Some(client.origin);
+        sort_clients(connection, &question).unwrap();
+    }
+    let used = ClientUse { client: client.id, used_at: fixtures::NOW };
+    note_client_uses(connection, &[used]).unwrap();
 
     let mut login = fixtures::remembered_login();
     login.session = login.session.filter(|_| with_options);

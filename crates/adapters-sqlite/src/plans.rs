@@ -8,6 +8,8 @@ use countersign_sql::columns::{At, Id, Ids, OnDay, WalletKeys};
 use countersign_sql::ops::accounts::delete_account::{ForgetAccess, ForgetGrants};
 use countersign_sql::ops::accounts::wallets::{AreBlocked, ForgetNameOfWallet};
 use countersign_sql::ops::blocks::read_blocks::{BlockOfUser, BlockedWallets, BlockedWalletsOf};
+use countersign_sql::ops::clients::client_uses::NoteClientUses;
+use countersign_sql::ops::clients::sort_clients::{ClientsByCreated, ClientsByName, ClientsByUse};
 use countersign_sql::ops::desk::overview::{
     CountSessions, DayCounts, DeleteReplica, ForgetHour, ForgetReplicas, HourCounts, IsNoted, NoteBatch,
     Replicas,
@@ -28,6 +30,10 @@ use countersign_sql::ops::people::read_groups::{
     COUNTED, FindGroup, FreeWallets, ListGroups, MemberUsers, MemberWallets, MembershipsOf,
 };
 use countersign_sql::ops::people::read_people::{Page, PageOfAll, PageOfBlocked, PageOfGroup, WalletsOfPage};
+use countersign_sql::ops::people::sign_ins::NoteSignIns;
+use countersign_sql::ops::people::sort_people::{
+    LATEST, Members, PeopleByCreated, PeopleBySeen, WhichBlocked, WhichInGroup,
+};
 use countersign_sql::ops::upkeep::forget_documents::{DeleteUnused, LockDescribed};
 use countersign_sql::rows::event::NewEvent;
 use diesel::prelude::*;
@@ -163,6 +169,33 @@ fn a_page_of_people_takes_no_longer_among_many() {
     finds_rows_by_keys(connection, PageOfGroup { group: "a", only_blocked: true, after, limit });
     finds_rows_by_keys(connection, Page { users: users.clone() });
     finds_rows_by_keys(connection, WalletsOfPage { users });
+}
+
+#[test]
+fn sorted_lists_follow_an_index_and_sort_nothing() {
+    let (_folder, mut connection) = database();
+    let connection = &mut connection;
+    let (at, id, limit, name) = (LATEST, NOBODY, 10, "a");
+    let plans = [
+        (steps(connection, PeopleBySeen { at, id, limit }), "users USING INDEX users_by_seen"),
+        (
+            steps(connection, PeopleByCreated { at, id, limit }),
+            "users USING COVERING INDEX users_by_created_at",
+        ),
+        (steps(connection, ClientsByName { name, id, limit }), "clients USING INDEX clients_by_name"),
+        (steps(connection, ClientsByUse { at, id, limit }), "clients USING INDEX clients_by_use"),
+        (steps(connection, ClientsByCreated { at, id, limit }), "clients USING INDEX clients_by_created_at"),
+    ];
+    for (plan, index) in plans {
+        assert_eq!(plan.len(), 1, "{plan:?}");
+        assert!(plan[0].starts_with(&format!("SEARCH {index} (")), "{plan:?}");
+    }
+    let users = Ids(Vec::new());
+    finds_rows_by_keys(connection, Members { group: "a" });
+    finds_rows_by_keys(connection, WhichBlocked { users: users.clone() });
+    finds_rows_by_keys(connection, WhichInGroup { users: users.clone(), group: "a" });
+    finds_rows_by_keys(connection, NoteSignIns { at, users: users.clone() });
+    finds_rows_by_keys(connection, NoteClientUses { used_at: at, clients: users });
 }
 
 #[test]

@@ -166,7 +166,7 @@ pub(crate) async fn serve(
         serve_metrics(Arc::clone(&metrics), listener)?;
     }
     let epochs = EpochWatch { footing, entropy: Arc::clone(&upkeeper.context.entropy) };
-    let uses = UseWriter { clients: upkeeper.context.clients.clone() };
+    let uses = UseWriter { uses: upkeeper.context.uses.clone() };
     let (context, watch) = (&upkeeper.context, &upkeeper.clock);
     let [sealing, pushing] = ["events", "event push"].map(|work| Lease::new(context.clone(), work));
     let events =
@@ -289,7 +289,7 @@ async fn start(
     let known = KnownFigures {
         signer,
         clock,
-        clients: context.clients.clone(),
+        uses: context.uses.clone(),
         pushed: Arc::clone(&pushed),
         seals: Arc::clone(&seals),
         writer: storage.writer.take(),

@@ -31,18 +31,20 @@ use countersign_domain::resource::Resource;
 use countersign_domain::signing_key::SealedKey;
 use countersign_domain::token::{AccessSnapshot, Token};
 use countersign_ports::{
-    AddSigningKey, ChangeAccess, ChangeResources, ClientChange, ClientStore, DayCount, DeleteClient,
-    DocumentsForgotten, EventPush, ForgetDocuments, ForgetUnused, HourCount, IfClientUnchanged, IssueTokens,
-    KeyAdded, KeyStore, KnownAccess, LeftToForget, PurgeExpired, Purged, REQUESTS_REMEMBERED, RedeemCode,
-    Redeemed, RegisterClient, Registered, RemoveSigningKey, ReplayStore, Replica, RequestBegun, RevokeGrant,
-    RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse, SpendProof,
-    StoreError, TokenStore, TokensIssued, UpdateClient, Upkeep, WithdrawSigningKey,
+    AddSigningKey, ChangeAccess, ChangeResources, ClientChange, ClientStore, ClientUse, DayCount,
+    DeleteClient, DocumentsForgotten, EventPush, ForgetDocuments, ForgetUnused, HourCount, IfClientUnchanged,
+    IssueTokens, KeyAdded, KeyStore, KnownAccess, LeftToForget, PurgeExpired, Purged, REQUESTS_REMEMBERED,
+    RedeemCode, Redeemed, RegisterClient, Registered, RemoveSigningKey, ReplayStore, Replica, RequestBegun,
+    RevokeGrant, RevokeToken, Revoked, RotateRefresh, RotateSecret, Rotated, SecretRecord, SecretUse,
+    SortClients, SortedClients, SpendProof, StoreError, TokenStore, TokensIssued, UpdateClient, Upkeep,
+    WithdrawSigningKey,
 };
 use time::{Date, OffsetDateTime};
 
 mod accounts;
 mod admin_keys;
 mod blocks;
+mod client_lists;
 mod declarations;
 mod desk;
 pub mod differences;
@@ -85,8 +87,12 @@ pub struct MemorySnapshot(Tables);
 struct Tables {
     clients: BTreeMap<ClientId, Client>,
     secrets: BTreeMap<SecretKey, SecretRow>,
+    /// When each was used last.
+    client_uses: BTreeMap<ClientId, OffsetDateTime>,
     /// When each was created.
     users: BTreeMap<UserId, OffsetDateTime>,
+    /// When each signed in last.
+    seen: BTreeMap<UserId, OffsetDateTime>,
     /// The users whom no client was told about, and when each was last looked at.
     untold: BTreeMap<UserId, OffsetDateTime>,
     /// The deleted users some of whose sealed events still name them.
@@ -240,6 +246,17 @@ impl ClientStore for MemoryStorage {
         Ok(())
     }
 
+    async fn note_client_uses(&self, uses: Vec<ClientUse>) -> Result<(), StoreError> {
+        let mut tables = self.tables();
+        for ClientUse { client, used_at } in uses {
+            if tables.clients.contains_key(&client) {
+                let known = tables.client_uses.entry(client).or_insert(used_at);
+                *known = used_at.max(*known);
+            }
+        }
+        Ok(())
+    }
+
     async fn secrets_of(&self, client: ClientId) -> Result<Vec<SecretRecord>, StoreError> {
         Ok(self.tables().secrets_of(client))
     }
@@ -277,6 +294,10 @@ impl ClientStore for MemoryStorage {
         let tables = self.tables();
         let later = tables.clients.values().filter(|client| after.is_none_or(|after| client.id > after));
         Ok(later.take(count(limit)).cloned().collect())
+    }
+
+    async fn sort_clients(&self, question: SortClients) -> Result<SortedClients, StoreError> {
+        Ok(self.tables().sort_clients(&question))
     }
 }
 
@@ -438,6 +459,7 @@ impl Tables {
         tokens.retain(|_, row| grants.contains_key(&row.token.grant));
         consents.retain(|(_, client, _), _| *client != id);
         let is_deleted = self.clients.remove(&id).is_some();
+        self.client_uses.remove(&id);
         self.forget_other_secrets(id);
         Ok(is_deleted)
     }

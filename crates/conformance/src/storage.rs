@@ -74,6 +74,7 @@ macro_rules! storage_contract {
                 a_deleted_client_takes_its_codes_and_tokens_along,
                 what_is_left_of_a_deleted_client_goes_when_it_is_deleted_again,
                 clients_are_listed_by_id_in_pages,
+                clients_are_sorted_and_filtered,
             ],
             client_secrets: [
                 a_rotated_secret_replaces_the_one_before,
@@ -426,6 +427,7 @@ macro_rules! storage_contract {
                 people_are_listed_by_id_in_pages,
                 nobody_is_no_person,
                 people_are_listed_by_group,
+                people_are_sorted_by_their_last_sign_in,
                 blocked_people_are_listed,
                 a_listed_person_is_told_with_their_wallets,
                 the_last_sign_in_is_the_last_that_is_stored,

@@ -46,6 +46,7 @@ use countersign_usecases::context::cause::EventPolicy;
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::context::footing::Footing;
 use countersign_usecases::context::resources::Resources;
+use countersign_usecases::context::uses::Uses;
 use countersign_usecases::{Context, ContextKeys, Policy};
 use serde_json::{Value, json};
 
@@ -264,6 +265,7 @@ impl Site {
         let context = Context {
             storage: Arc::<dyn Storage>::clone(&shared),
             resources: Resources::new(Arc::<dyn Storage>::clone(&shared), Arc::<ManualClock>::clone(&clock)),
+            uses: Uses::new(Arc::<MemoryStorage>::clone(&storage), Arc::<MemoryStorage>::clone(&storage)),
             clients: Clients::new(Arc::<MemoryStorage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             blocks: Blocks::new(shared, Arc::<ManualClock>::clone(&clock)),
             record: Arc::default(),

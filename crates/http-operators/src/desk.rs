@@ -6,7 +6,6 @@
 //! (the doorway of `http-actix`). The pages read through the functions that the command line and the admin
 //! interface call; changes are only ever made by `operators::desk`, with a signature.
 
-mod access;
 mod admin_keys;
 mod admit;
 mod asking;
@@ -20,6 +19,7 @@ mod groups;
 mod happened;
 mod hidden;
 mod keys;
+mod lists;
 mod mail;
 mod names;
 mod overview;
@@ -66,7 +66,7 @@ const fn changes(path: &'static str, route: fn() -> Route) -> Place {
 }
 
 /// All places, in the order in which the router tries them.
-pub(crate) const PLACES: [Place; 25] = [
+pub(crate) const PLACES: [Place; 24] = [
     reads("", || read().to(overview::show)),
     reads("/people", || read().to(people::list)),
     reads("/people/{id}", || read().to(people::show)),
@@ -76,7 +76,6 @@ pub(crate) const PLACES: [Place; 25] = [
     reads("/groups/{name}", || read().to(groups::show)),
     reads("/clients", || read().to(clients::list)),
     reads("/clients/{id}", || read().to(clients::show)),
-    reads("/access", || read().to(access::list)),
     reads("/resources", || read().to(resources::list)),
     reads("/events", || read().to(events::list)),
     reads("/events/{id}", || read().to(events::show)),

@@ -21,6 +21,7 @@
 mod clients;
 pub mod error;
 mod keeping;
+mod lists;
 pub mod operations;
 mod operators;
 mod people;
@@ -36,6 +37,7 @@ pub use keeping::archive::*;
 pub use keeping::epoch_store::*;
 pub use keeping::key_store::*;
 pub use keeping::upkeep::*;
+pub use lists::*;
 pub use operations::{
     AccountStore, AdminKeyStore, BlockStore, ClientStore, DeclarationStore, DeskStore, EpochStore,
     EventPushStore, EventStore, GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore, RequestStore,

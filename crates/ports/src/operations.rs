@@ -64,6 +64,11 @@ macro_rules! storage_operations {
                     /// its client no longer has is left out. Idempotent.
                     note_secret_uses(own uses: Vec<SecretUse>) -> ();
 
+                    /// Writes down when clients were used. Of two times for one client the later one stays, in
+                    /// whatever order and from whichever replica they come. A client that does not exist is left
+                    /// out. Idempotent. May commit in parts, because each is right by itself.
+                    note_client_uses(own uses: Vec<ClientUse>) -> ();
+
                     /// Deletes a client with all its grants and consents, atomically. From then on none of its codes
                     /// and tokens is found. Grants and consents that name this id are deleted even if the client does
                     /// not exist. The answer says whether it existed. Durable before the answer.
@@ -84,6 +89,11 @@ macro_rules! storage_operations {
 
                     /// Reads up to `limit` clients with ids greater than `after`, in the order of their ids.
                     list_clients(copy after: Option<ClientId>, copy limit: u32) -> Vec<Client>;
+
+                    /// Reads a page of clients in an order that an operator chose, and counts those that match the
+                    /// filter. It looks through [`MOST_LOOKED_THROUGH`] clients at most: if fewer than `limit` of
+                    /// them match, the next page begins after the last one that was looked at.
+                    sort_clients(own question: SortClients) -> SortedClients;
                 }
             }
 
@@ -328,6 +338,9 @@ macro_rules! storage_operations {
                     /// many.
                     list_groups(maybe after: Option<&GroupName>, copy limit: u32) -> Vec<CountedGroup>;
 
+                    /// Reads the names of up to `limit` groups, in byte order.
+                    group_names(copy limit: u32) -> Vec<GroupName>;
+
                     /// Reads up to `limit` members of a group after `after`. A group that does not exist has none.
                     list_members(
                         lent group: &GroupName,
@@ -418,6 +431,12 @@ macro_rules! storage_operations {
                     /// do those of their wallets ([`delete_account`](crate::AccountStore::delete_account)). Durable before
                     /// the answer.
                     name_subject(own command: NameSubject) -> NamePut [recorded];
+
+                    /// Writes down when users signed in. Of two times for one user the later one stays, in whatever
+                    /// order and from whichever replica they come. A user who does not exist is left out. Only the
+                    /// order of a list depends on it. Idempotent. May commit in parts, because each is right by
+                    /// itself.
+                    note_sign_ins(own seen: Vec<UserSeen>) -> ();
                 }
                 reads {
                     /// What operators call each of these, in their order. A user without a name of their own is called
@@ -445,6 +464,12 @@ macro_rules! storage_operations {
                         copy after: Option<UserId>,
                         copy limit: u32,
                     ) -> Vec<PersonListed>;
+
+                    /// Reads a page of users in an order that an operator chose, and counts those that match the
+                    /// filter. If fewer than [`MOST_LOOKED_THROUGH`] users can match, it goes through those;
+                    /// otherwise it looks through that many users from where the page begins, and if fewer than
+                    /// `limit` of them match, the next page begins after the last one that was looked at.
+                    sort_people(own question: SortPeople) -> SortedPeople;
 
                     /// Reads one user. Sessions that expire at `now` or earlier are left out.
                     find_person(copy user: UserId, copy now: OffsetDateTime) -> Option<Person>;

@@ -48,12 +48,14 @@ tables! {
         released_groups -> Text,
         old_secret_hash -> Nullable<Binary>,
         old_secret_expires_at -> Nullable<Moment>,
+        used_at -> Nullable<Moment>,
     }
 
     users (id) {
         id -> Key,
         created_at -> Moment,
         untold_since -> Nullable<Moment>,
+        seen_at -> Nullable<Moment>,
     }
 
     wallets (family, address) {

@@ -9,7 +9,7 @@ pub mod known_record;
 mod moment;
 pub mod remembered_access;
 pub mod resources;
-mod secret_uses;
+pub mod uses;
 
 use std::fmt;
 use std::sync::Arc;
@@ -39,6 +39,7 @@ use clients::Clients;
 use known_record::KnownRecord;
 use remembered_access::RememberedAccess;
 use resources::Resources;
+use uses::Uses;
 
 /// The ports, and the policy. Made once at start.
 ///
@@ -82,6 +83,8 @@ pub struct Context {
     pub resources: Resources,
     /// The blocks.
     pub blocks: Blocks,
+    /// What was used, and is not written down yet.
+    pub uses: Uses,
     /// What was seen of the record of events, whose checkpoints chain up.
     pub record: Arc<KnownRecord>,
     /// The access tokens that were presented recently, for [`Context::find_access`].

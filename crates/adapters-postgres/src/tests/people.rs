@@ -6,8 +6,8 @@ use countersign_domain::id::UserId;
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    ChangeAccess, DeleteGroup, MembersChanged, MembersGo, PeopleFilter, RegisterClient, RemoveBlock,
-    RetitleGroup,
+    ChangeAccess, DeleteGroup, MembersChanged, MembersGo, PeopleFilter, PeopleOrder, PersonPlace,
+    RegisterClient, RemoveBlock, RetitleGroup, SortPeople, Total, UserSeen,
 };
 use countersign_sql::ops::accounts::wallets::are_blocked;
 use countersign_sql::ops::blocks::end_access::end_access;
@@ -18,9 +18,11 @@ use countersign_sql::ops::clients::change_access::change_access;
 use countersign_sql::ops::people::change_members::change_members;
 use countersign_sql::ops::people::manage_groups::{create_group, delete_group, retitle_group};
 use countersign_sql::ops::people::read_groups::{
-    find_group, list_groups, list_members, memberships_of, standing_of_user,
+    find_group, group_names, list_groups, list_members, memberships_of, standing_of_user,
 };
 use countersign_sql::ops::people::read_people::{find_person, list_people};
+use countersign_sql::ops::people::sign_ins::note_sign_ins;
+use countersign_sql::ops::people::sort_people::sort_people;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_query;
@@ -71,9 +73,19 @@ pub(super) fn every_operation_on_people(connection: &mut PgConnection, with_opti
     blocked_wallets(connection, with_options.then_some(&wallet), 10).unwrap();
     for group in [None, Some(name.clone())] {
         for blocked in [false, true] {
-            list_people(connection, &PeopleFilter { group: group.clone(), blocked }, None, 10).unwrap();
+            let filter = PeopleFilter { group: group.clone(), blocked };
+            list_people(connection, &filter, None, 10).unwrap();
+            for order in [PeopleOrder::LastSeen, PeopleOrder::Created] {
+                sort_people(
+                    connection,
+                    &SortPeople { filter: filter.clone(), order, after: None, limit: 10 },
+                )
+                .unwrap();
+            }
         }
     }
+    note_sign_ins(connection, &[UserSeen { user, at: fixtures::NOW }]).unwrap();
+    assert!(group_names(connection, 10).unwrap().contains(&name));
     find_person(connection, user, fixtures::NOW).unwrap().unwrap();
     for who in &blocked {
         end_access(connection, &fixtures::end_access(who)).unwrap();
@@ -158,4 +170,56 @@ fn what_is_asked_about_a_few_of_many_people_reads_few_rows() {
         assert!(read <= most, "{name}: {read} rows");
     }
     assert_eq!(count(&mut connection, "login_sessions"), 19_999);
+}
+
+/// A page of everybody follows the index. A group of 200 is gone through; one of more than ten thousand is looked for
+/// among the first ten thousand places, and the page after it among the rest.
+#[test]
+fn a_page_of_a_sorted_list_reads_few_rows() {
+    let (_, mut connection) = migrated();
+    connection.batch_execute(MANY).unwrap();
+    connection
+        .batch_execute(
+            "UPDATE users SET created_at = now() - number * interval '1 second' \
+             FROM (SELECT id, row_number() OVER (ORDER BY id) AS number FROM users) AS n WHERE users.id = n.id; \
+             INSERT INTO user_groups VALUES ('late', NULL, now()); \
+             INSERT INTO group_users SELECT 'late', id, now() FROM users ORDER BY created_at LIMIT 10001",
+        )
+        .unwrap();
+    // Without the entries of the index from before.
+    connection.batch_execute("VACUUM ANALYZE").unwrap();
+    let page = |group: Option<&str>, blocked, order, after| SortPeople {
+        filter: PeopleFilter { group: group.map(|name| GroupName::parse(name).unwrap()), blocked },
+        order,
+        after,
+        limit: 20,
+    };
+    let (seen, created) = (PeopleOrder::LastSeen, PeopleOrder::Created);
+    let first = sort_people(&mut connection, &page(None, false, seen, None)).unwrap();
+    let asks = [
+        ("all", 500, 20, page(None, false, seen, None)),
+        ("the next", 500, 20, page(None, false, seen, first.next)),
+        ("by creation", 500, 20, page(None, false, created, first.next)),
+        ("of a group", 2_000, 20, page(Some("g7"), false, seen, None)),
+        ("blocked", 12_000, 20, page(None, true, seen, None)),
+    ];
+    for (name, most, expected, question) in asks {
+        let before = reads(&mut connection);
+        let found = sort_people(&mut connection, &question).unwrap();
+        // The total of all stops after 10,001, which an index alone answers.
+        let counted = if question.filter == PeopleFilter::default() { 10_100 } else { 0 };
+        let read = reads(&mut connection) - before - counted;
+        assert_eq!(found.people.len(), expected, "{name}");
+        assert!(read <= most, "{name}: {read} rows");
+    }
+    assert_eq!(first.total, Total { counted: 10_000, more: true });
+    let of_late = |after: Option<PersonPlace>| page(Some("late"), false, seen, after);
+    let before = reads(&mut connection);
+    let few = sort_people(&mut connection, &of_late(None)).unwrap();
+    assert!(reads(&mut connection) - before < 60_000);
+    assert!(few.people.len() <= 1, "the group is among the later half");
+    assert_eq!(few.total, Total { counted: 10_000, more: true });
+    let next = sort_people(&mut connection, &of_late(few.next)).unwrap();
+    assert_eq!(next.people.len(), 20);
+    assert!(next.people.iter().all(|person| few.people.iter().all(|before| before.id != person.id)));
 }

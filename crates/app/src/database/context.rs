@@ -6,6 +6,7 @@ use countersign_ports::{Clock, Storage, TokenSigner};
 use countersign_usecases::context::blocks::Blocks;
 use countersign_usecases::context::clients::Clients;
 use countersign_usecases::context::resources::Resources;
+use countersign_usecases::context::uses::Uses;
 use countersign_usecases::{Context, ContextKeys, Policy};
 
 use crate::config::Config;
@@ -28,6 +29,7 @@ impl Wiring {
         Context {
             storage: Arc::<dyn Storage>::clone(&storage),
             resources: Resources::new(Arc::<dyn Storage>::clone(&storage), Arc::clone(&clock)),
+            uses: Uses::new(Arc::<dyn Storage>::clone(&storage), Arc::<dyn Storage>::clone(&storage)),
             clients: Clients::new(Arc::<dyn Storage>::clone(&storage), Arc::clone(&clock)),
             blocks: Blocks::new(storage, Arc::clone(&clock)),
             record: Arc::default(),

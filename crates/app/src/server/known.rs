@@ -6,17 +6,17 @@ use std::time::Duration;
 use countersign_adapters_crypto::JosekitSigner;
 use countersign_metrics::{PushFigures, SealFigures, SecretFigures, Source, WriterFigures};
 use countersign_ports::Clock;
-use countersign_usecases::context::clients::{Clients, UseCounts};
+use countersign_usecases::context::uses::{UseCounts, Uses};
 use countersign_usecases::events::waiting_events::SealWatch;
 
 use crate::upkeep::event_pusher::PushCounts;
 use crate::wiring::ReadWriter;
 
-/// The keys, the clients and the storage, as the metrics report them.
+/// The keys, the uses and the storage, as the metrics report them.
 pub(super) struct KnownFigures {
     pub(super) signer: Arc<JosekitSigner>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) clients: Clients,
+    pub(super) uses: Uses,
     pub(super) pushed: Arc<PushCounts>,
     pub(super) seals: Arc<SealWatch>,
     pub(super) writer: Option<ReadWriter>,
@@ -32,7 +32,7 @@ impl Source for KnownFigures {
     }
 
     fn secret_uses(&self) -> SecretFigures {
-        let UseCounts { current, old } = self.clients.uses();
+        let UseCounts { current, old } = self.uses.counts();
         SecretFigures { current, old }
     }
 

@@ -1,5 +1,4 @@
-//! Purges what can no longer be used, in small steps while the server works, and writes down which secrets of
-//! clients were used and what was counted.
+//! Purges what can no longer be used, in small steps while the server works, and writes down what was used and what was counted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +7,7 @@ use countersign_domain::forgetting::Past;
 use countersign_domain::id::ClientId;
 use countersign_ports::{EntropyExt, Figures, StoreError};
 use countersign_usecases::Context;
-use countersign_usecases::context::clients::Clients;
+use countersign_usecases::context::uses::Uses;
 use countersign_usecases::upkeep::forget_left::forget_left;
 use countersign_usecases::upkeep::forget_proposals::forget_proposals;
 use countersign_usecases::upkeep::forget_unused::{forget_unused_documents, forget_unused_users};
@@ -22,9 +21,11 @@ use crate::upkeep::clock_watch::ClockWatch;
 
 /// How often to purge, on average. What expires in so short a time is gone in a few steps.
 const EVERY: Duration = Duration::from_secs(10);
-/// How often to write which secrets were used and what was counted. Uses are written to the minute, so more often would be
-/// of no use.
+/// How often to write what was counted.
 const MINUTE: Duration = Duration::from_mins(1);
+/// How often to write what was used, so that an operator's list is right when they look. If nothing new was used, nothing
+/// is written: secrets and clients are noted once a minute.
+const USES_EVERY: Duration = Duration::from_secs(3);
 /// The pause between two steps, in which others get their turn. If there is much to purge, one server deletes
 /// some thousand rows of each kind per second.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -126,27 +127,27 @@ impl Progress {
     }
 }
 
-/// Writes down once a minute which secrets of clients were used.
+/// Writes down every few seconds what was used.
 #[derive(Clone)]
 pub(crate) struct UseWriter {
-    pub(crate) clients: Clients,
+    pub(crate) uses: Uses,
 }
 
 impl UseWriter {
     /// Writes for as long as the server runs.
     pub(crate) async fn keep(self) {
         loop {
-            sleep(MINUTE).await;
+            sleep(USES_EVERY).await;
             self.write().await;
         }
     }
 
     /// Writes what was used since the last time.
     pub(crate) async fn write(&self) {
-        if let Err(error) = self.clients.write_uses().await {
+        if let Err(error) = self.uses.write().await {
             tracing::warn!(
                 error = chain(&error),
-                "when client secrets were last used could not be written yet"
+                "when clients, secrets and accounts were last used could not be written yet"
             );
         }
     }
@@ -283,6 +284,7 @@ mod tests {
         let context = Context {
             storage: Arc::<dyn Storage>::clone(&shared),
             resources: Resources::new(Arc::<dyn Storage>::clone(&shared), Arc::<ManualClock>::clone(&clock)),
+            uses: Uses::new(Arc::<dyn Storage>::clone(&shared), Arc::<dyn Storage>::clone(&shared)),
             clients: Clients::new(Arc::<dyn Storage>::clone(&shared), Arc::<ManualClock>::clone(&clock)),
             blocks: Blocks::new(shared, Arc::<ManualClock>::clone(&clock)),
             record: Arc::default(),

@@ -118,7 +118,7 @@ impl AccountStore for MemoryStorage {
             tables.wallets_of(user).iter().map(|linked| key_of(&linked.account)).collect();
         tables.named_users.remove(&user);
         tables.named_wallets.retain(|wallet, _| !theirs.contains(wallet));
-        let Tables { users, untold, wallets, grants, consents, sessions, emails, group_users, .. } =
+        let Tables { users, seen, untold, wallets, grants, consents, sessions, emails, group_users, .. } =
             &mut *tables;
         wallets.retain(|_, wallet| wallet.user != user);
         let revocation = Revocation { at: now, reason: RevocationReason::AccountDeleted };
@@ -136,6 +136,7 @@ impl AccountStore for MemoryStorage {
         emails.remove(&user);
         group_users.retain(|(_, member), _| *member != user);
         untold.remove(&user);
+        seen.remove(&user);
         let is_deleted = users.remove(&user).is_some();
         tables.forget_proposals_of(user);
         if !is_deleted && tables.left_to_forget.contains_key(&user) {

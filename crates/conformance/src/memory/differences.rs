@@ -83,7 +83,9 @@ fn differences(before: &Tables, after: &Tables) -> Vec<Difference> {
     let Tables {
         clients,
         secrets: _,
+        client_uses: _,
         users,
+        seen: _,
         untold: _,
         left_to_forget: _,
         mark: _,

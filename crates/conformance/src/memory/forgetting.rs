@@ -42,6 +42,7 @@ impl Tables {
             self.wallets.retain(|_, wallet| wallet.user != user);
             self.untold.remove(&user);
             self.users.remove(&user);
+            self.seen.remove(&user);
             rows += 1;
         }
         Purged { rows: count_of(rows), more }
@@ -62,6 +63,7 @@ impl Tables {
                 || self.grants.values().any(|row| row.grant.client == *id);
             if !is_used {
                 self.clients.remove(id);
+                self.client_uses.remove(id);
             }
         }
         let next = asked.last().copied().filter(|_| asked.len() == count(command.limit));

@@ -89,6 +89,10 @@ impl GroupStore for MemoryStorage {
         Ok(later.take(count(limit)).map(|group| tables.counted(group)).collect())
     }
 
+    async fn group_names(&self, limit: u32) -> Result<Vec<GroupName>, StoreError> {
+        Ok(self.tables().groups.keys().take(count(limit)).cloned().collect())
+    }
+
     async fn change_members(&self, command: ChangeMembers) -> Result<MembersChanged, StoreError> {
         let ChangeMembers { way, changes, event: text } = command;
         let events = changes.iter().map(|change| &change.event).chain([&text]).flatten();

@@ -1,13 +1,15 @@
 //! What an operator sees of people.
 
+use std::cmp::Reverse;
+
 use async_trait::async_trait;
 use countersign_domain::id::UserId;
 use countersign_domain::person_name::{PersonName, folded};
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    FindWallets, KnownName, MemberCursor, NamePut, NameSubject, NamedPerson, PeopleFilter, PeopleStore,
-    Person, PersonListed, StoreError,
+    FindWallets, KnownName, MemberCursor, NamePut, NameSubject, NamedPerson, PeopleFilter, PeopleOrder,
+    PeopleStore, Person, PersonListed, PersonPlace, SortPeople, SortedPeople, StoreError, Total, UserSeen,
 };
 use time::OffsetDateTime;
 
@@ -121,13 +123,38 @@ impl PeopleStore for MemoryStorage {
         limit: u32,
     ) -> Result<Vec<PersonListed>, StoreError> {
         let tables = self.tables();
-        let is_asked = |user: UserId| {
-            after.is_none_or(|after| user > after)
-                && filter.group.as_ref().is_none_or(|group| tables.groups_of(user).contains(group))
-                && (!filter.blocked || tables.blocked_users.contains_key(&user))
-        };
-        let asked = tables.users.keys().copied().filter(|user| is_asked(*user));
+        let later = tables.users.keys().copied().filter(|user| after.is_none_or(|after| *user > after));
+        let asked = later.filter(|user| tables.is_asked(filter, *user));
         Ok(asked.filter_map(|user| tables.listed(user)).take(count(limit)).collect())
+    }
+
+    async fn note_sign_ins(&self, seen: Vec<UserSeen>) -> Result<(), StoreError> {
+        let mut tables = self.tables();
+        for UserSeen { user, at } in seen {
+            if let Some(created_at) = tables.users.get(&user).copied() {
+                let known = tables.seen.entry(user).or_insert(created_at);
+                *known = at.max(*known);
+            }
+        }
+        Ok(())
+    }
+
+    async fn sort_people(&self, question: SortPeople) -> Result<SortedPeople, StoreError> {
+        let tables = self.tables();
+        let SortPeople { filter, order, after, limit } = question;
+        let asked = tables.users.iter().filter(|(user, _)| tables.is_asked(&filter, **user));
+        let place = |(user, created_at): (&UserId, &OffsetDateTime)| {
+            let seen_at = tables.seen.get(user).filter(|_| order == PeopleOrder::LastSeen);
+            PersonPlace { at: *seen_at.unwrap_or(created_at), user: *user }
+        };
+        let mut asked: Vec<PersonPlace> = asked.map(place).collect();
+        let total = Total::of(asked.len());
+        asked.sort_by_key(|place| Reverse(*place));
+        asked.retain(|place| after.is_none_or(|after| *place < after));
+        let more = asked.len() > count(limit);
+        asked.truncate(count(limit));
+        let people = asked.iter().filter_map(|place| tables.listed(place.user)).collect();
+        Ok(SortedPeople { people, next: asked.last().filter(|_| more).copied(), total })
     }
 
     async fn find_person(&self, user: UserId, now: OffsetDateTime) -> Result<Option<Person>, StoreError> {
@@ -146,6 +173,11 @@ impl PeopleStore for MemoryStorage {
 }
 
 impl Tables {
+    fn is_asked(&self, filter: &PeopleFilter, user: UserId) -> bool {
+        filter.group.as_ref().is_none_or(|group| self.groups_of(user).contains(group))
+            && (!filter.blocked || self.blocked_users.contains_key(&user))
+    }
+
     /// Users before wallets, each in the order of their keys.
     fn named(&self) -> Vec<NamedPerson> {
         let users = self.named_users.iter().map(|(user, name)| (Subject::User(*user), name));

@@ -5,19 +5,23 @@ use std::sync::Arc;
 use countersign_domain::admission::{ClientAccess, Release};
 use countersign_domain::client::{Client, ClientAuthentication, ClientMetadata, ClientOrigin};
 use countersign_domain::grant_type::GrantType;
+use countersign_domain::group::GroupName;
 use countersign_domain::id::ClientId;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_ports::{
-    ChangeAccess, ChangeResources, CompleteLogin, DeleteClient, KnownAccess, LoginCompleted, Redeemed,
-    RegisterClient, Registered, ResourceChange, Rotated, Storage, UpdateClient,
+    ChangeAccess, ChangeResources, ClientFilter, ClientOrder, ClientUse, CompleteLogin, DeleteClient,
+    KnownAccess, LetsIn, LoginCompleted, Redeemed, RegisterClient, Registered, ResourceChange, Rotated,
+    SortClients, Storage, UpdateClient,
 };
 use time::Duration;
 
 use super::races::at_once;
 use super::steps;
-use crate::fixtures;
+use crate::fixtures::{self, NOW};
 
 const TASKS: usize = 32;
+const MINUTE: Duration = Duration::MINUTE;
+const DAY: Duration = Duration::DAY;
 
 /// A client is found as it was registered.
 pub async fn a_registered_client_is_found(store: Arc<dyn Storage>) {
@@ -383,4 +387,86 @@ pub async fn clients_are_listed_by_id_in_pages(store: Arc<dyn Storage>) {
 
     store.delete_client(DeleteClient { id: clients[2].id, event: None }).await.unwrap();
     assert_eq!(page(clients[2].id, 1).await, clients[3..4], "a page may start after a deleted client");
+}
+
+async fn names_sorted(
+    store: &dyn Storage,
+    filter: &ClientFilter,
+    order: ClientOrder,
+    limit: u32,
+) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut question = SortClients {
+        filter: filter.clone(),
+        default_access: fixtures::rule("groups:staff"),
+        order,
+        after: None,
+        limit,
+    };
+    loop {
+        let page = store.sort_clients(question.clone()).await.unwrap();
+        assert!(page.clients.len() <= usize::try_from(limit).unwrap());
+        names.extend(page.clients.into_iter().map(|listed| listed.client.metadata.name));
+        let total = usize::try_from(page.total.counted).unwrap();
+        assert!(!page.total.more && total >= names.len());
+        if page.next.is_none() {
+            assert_eq!(total, names.len());
+            return names;
+        }
+        question.after = page.next;
+    }
+}
+
+/// By name, last use or registration; and filtered by who can sign in, and by who registered them.
+pub async fn clients_are_sorted_and_filtered(store: Arc<dyn Storage>) {
+    let mut ids = Vec::new();
+    let rules =
+        [None, Some("everyone"), Some("groups:board,staff"), Some("nobody"), None, Some("groups:board")];
+    let names = ["wiki", "Gitea", "gitea", "Zulip", "Immich", "gitea"];
+    for (number, (name, rule)) in names.into_iter().zip(rules).enumerate() {
+        let mut client = fixtures::client();
+        client.metadata.name = name.to_owned();
+        client.created_at = NOW + MINUTE * u32::try_from(number).unwrap();
+        client.origin = if number % 2 == 0 { ClientOrigin::Operator } else { ClientOrigin::SelfRegistered };
+        client.access.rule = rule.map(fixtures::rule);
+        ids.push(client.id);
+        store.register_client(RegisterClient { client, event: None }).await.unwrap();
+    }
+    let all = ClientFilter::default();
+    let sorted = async |filter: &ClientFilter, order, expected: &[&str]| {
+        for limit in [1, 2, 4, 100] {
+            assert_eq!(names_sorted(&*store, filter, order, limit).await, expected, "{filter:?} by {limit}");
+        }
+    };
+    let mut equal = [(ids[1], "Gitea"), (ids[2], "gitea"), (ids[5], "gitea")];
+    equal.sort_unstable();
+    let [first, second, third] = equal.map(|(_, name)| name);
+    sorted(&all, ClientOrder::Name, &[first, second, third, "Immich", "wiki", "Zulip"]).await;
+    sorted(&all, ClientOrder::Created, &["gitea", "Immich", "Zulip", "gitea", "Gitea", "wiki"]).await;
+
+    let used = |place: usize, used_at| ClientUse { client: ids[place], used_at };
+    let unknown = ClientUse { client: fixtures::client_id(), used_at: NOW + DAY };
+    store.note_client_uses(vec![used(0, NOW + 2 * DAY), used(3, NOW + DAY), unknown]).await.unwrap();
+    store.note_client_uses(vec![used(0, NOW + DAY)]).await.unwrap();
+    sorted(&all, ClientOrder::LastUse, &["wiki", "Zulip", "gitea", "Immich", "gitea", "Gitea"]).await;
+    let question = SortClients {
+        filter: all,
+        default_access: fixtures::rule("everyone"),
+        order: ClientOrder::LastUse,
+        after: None,
+        limit: 3,
+    };
+    let page = store.sort_clients(question).await.unwrap();
+    let uses: Vec<_> = page.clients.iter().map(|listed| listed.used_at).collect();
+    assert_eq!(uses, [Some(NOW + 2 * DAY), Some(NOW + DAY), None]);
+
+    let lets_in = |lets_in| ClientFilter { lets_in: Some(lets_in), origin: None };
+    let staff = GroupName::parse("staff").unwrap();
+    let created = ClientOrder::Created;
+    sorted(&lets_in(LetsIn::ByDefault), created, &["Immich", "wiki"]).await;
+    sorted(&lets_in(LetsIn::Everyone), created, &["Gitea"]).await;
+    sorted(&lets_in(LetsIn::Group(staff.clone())), created, &["Immich", "gitea", "wiki"]).await;
+    let origin = Some(ClientOrigin::SelfRegistered);
+    sorted(&ClientFilter { lets_in: None, origin }, created, &["gitea", "Zulip", "Gitea"]).await;
+    sorted(&ClientFilter { lets_in: Some(LetsIn::Group(staff)), origin }, created, &[]).await;
 }

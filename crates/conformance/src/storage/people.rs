@@ -11,7 +11,8 @@ use countersign_domain::subject::Subject;
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     BlockedWallet, CompleteLogin, EndSessions, FindWallets, NamePut, NameSubject, NamedPerson, NewSession,
-    OpenSession, PeopleFilter, Person, PersonListed, RemoveBlock, SessionContinued, Storage,
+    OpenSession, PeopleFilter, PeopleOrder, Person, PersonListed, RemoveBlock, SessionContinued, SortPeople,
+    Storage, Total, UserSeen,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -511,4 +512,92 @@ pub async fn a_deleted_account_leaves_no_name(store: Arc<dyn Storage>) {
         }
         assert_eq!(store.count_events_of(pseudonym).await.unwrap(), 2);
     }
+}
+
+/// All of a sorted list, page after page.
+async fn sorted(store: &dyn Storage, filter: &PeopleFilter, order: PeopleOrder, limit: u32) -> Vec<UserId> {
+    let mut users = Vec::new();
+    let mut after = None;
+    loop {
+        let question = SortPeople { filter: filter.clone(), order, after, limit };
+        let page = store.sort_people(question).await.unwrap();
+        assert!(page.people.len() <= usize::try_from(limit).unwrap());
+        assert!(
+            page.next.is_none_or(|next| after.is_none_or(|after| next < after)),
+            "a page that leads back"
+        );
+        users.extend(page.people.into_iter().map(|person| person.id));
+        after = page.next;
+        if after.is_none() {
+            return users;
+        }
+    }
+}
+
+async fn sorted_in_pages(
+    store: &dyn Storage,
+    filter: &PeopleFilter,
+    order: PeopleOrder,
+    expected: &[UserId],
+) {
+    for limit in [1, 2, 3, 100] {
+        assert_eq!(sorted(store, filter, order, limit).await, expected, "{order:?} in pages of {limit}");
+    }
+    let question = SortPeople { filter: filter.clone(), order, after: None, limit: 1 };
+    let total = store.sort_people(question).await.unwrap().total;
+    assert_eq!(total, Total { counted: u32::try_from(expected.len()).unwrap(), more: false });
+}
+
+/// Who signed in last comes first, and who never did again when they were created. Two with one time come by their ids. So
+/// it is with each filter.
+pub async fn people_are_sorted_by_their_last_sign_in(store: Arc<dyn Storage>) {
+    let everybody = PeopleFilter::default();
+    sorted_in_pages(&*store, &everybody, PeopleOrder::LastSeen, &[]).await;
+    let group = steps::group(&*store).await;
+    let mut users = Vec::new();
+    for minute in 0..6 {
+        let login = CompleteLogin { now: NOW + Duration::minutes(minute), ..fixtures::complete_login() };
+        users.push((steps::user_of(&*store, &login).await, login.account));
+    }
+    let ids: Vec<UserId> = users.iter().map(|(user, _)| *user).collect();
+    let created: Vec<UserId> = ids.iter().rev().copied().collect();
+    sorted_in_pages(&*store, &everybody, PeopleOrder::LastSeen, &created).await;
+
+    let seen = |place: usize, at| UserSeen { user: ids[place], at };
+    store
+        .note_sign_ins(vec![seen(1, NOW + HOUR), seen(4, NOW + HOUR), seen(2, NOW + 2 * HOUR)])
+        .await
+        .unwrap();
+    let unknown = UserSeen { user: fixtures::user_id(), at: NOW + HOUR };
+    store.note_sign_ins(vec![unknown, seen(2, NOW + HOUR), seen(5, NOW)]).await.unwrap();
+    let equal = [ids[1].max(ids[4]), ids[1].min(ids[4])];
+    let expected = [ids[2], equal[0], equal[1], ids[5], ids[3], ids[0]];
+    sorted_in_pages(&*store, &everybody, PeopleOrder::LastSeen, &expected).await;
+    sorted_in_pages(&*store, &everybody, PeopleOrder::Created, &created).await;
+
+    for place in [0, 1, 2] {
+        steps::add(&*store, &group, &Subject::User(ids[place])).await;
+    }
+    for place in [2, 5] {
+        steps::add(&*store, &group, &Subject::Wallet(users[place].1.clone())).await;
+    }
+    for place in [1, 4, 5] {
+        steps::block(&*store, fixtures::block_user(ids[place])).await;
+    }
+    let filter = |group: Option<&GroupName>, blocked| PeopleFilter { group: group.cloned(), blocked };
+    let asked = |places: &[usize]| -> Vec<UserId> {
+        let wanted: Vec<UserId> = places.iter().map(|place| ids[*place]).collect();
+        expected.iter().copied().filter(|user| wanted.contains(user)).collect()
+    };
+    let of_group = filter(Some(&group), false);
+    sorted_in_pages(&*store, &of_group, PeopleOrder::LastSeen, &asked(&[0, 1, 2, 5])).await;
+    sorted_in_pages(&*store, &of_group, PeopleOrder::Created, &[ids[5], ids[2], ids[1], ids[0]]).await;
+    sorted_in_pages(&*store, &filter(None, true), PeopleOrder::LastSeen, &asked(&[1, 4, 5])).await;
+    sorted_in_pages(&*store, &filter(Some(&group), true), PeopleOrder::LastSeen, &asked(&[1, 5])).await;
+    sorted_in_pages(&*store, &filter(Some(&fixtures::group_name()), true), PeopleOrder::LastSeen, &[]).await;
+    assert_eq!(store.group_names(10).await.unwrap(), [group]);
+    assert_eq!(store.group_names(0).await.unwrap(), []);
+
+    assert!(store.delete_account(fixtures::delete_account(ids[2])).await.unwrap());
+    sorted_in_pages(&*store, &everybody, PeopleOrder::LastSeen, &expected[1..]).await;
 }

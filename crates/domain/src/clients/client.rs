@@ -199,6 +199,9 @@ pub enum ClientOrigin {
 }
 
 impl ClientOrigin {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::SelfRegistered, Self::Operator, Self::Document];
+
     /// The word in storage.
     pub const fn name(self) -> &'static str {
         match self {
@@ -219,9 +222,7 @@ impl ClientOrigin {
 
     /// Parses the word in storage.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::SelfRegistered, Self::Operator, Self::Document]
-            .into_iter()
-            .find(|origin| origin.name() == name)
+        Self::ALL.into_iter().find(|origin| origin.name() == name)
     }
 }
 

@@ -512,13 +512,17 @@ mod tests {
             scopes: Some(scopes.iter().map(|scope| (*scope).to_owned()).collect()),
             ..minimal()
         };
-        let usual = Ok("openid profile offline_access".to_owned());
-        for origin in [ClientOrigin::Operator, ClientOrigin::SelfRegistered, ClientOrigin::Document] {
+        let of_operators = "openid profile";
+        for (origin, usual, of_specification) in [
+            (ClientOrigin::Operator, of_operators, of_operators),
+            (ClientOrigin::SelfRegistered, "openid profile offline_access", "profile"),
+            (ClientOrigin::Document, "openid profile offline_access", "profile"),
+        ] {
             for empty in ["", " ", "  "] {
-                assert_eq!(registered(text(empty), origin), usual, "{origin:?}");
+                assert_eq!(registered(text(empty), origin), Ok(usual.to_owned()), "{origin:?}");
             }
             for empty in [&[][..], &[""], &["", ""]] {
-                assert_eq!(registered(list(empty), origin), Ok("profile".to_owned()), "{origin:?}");
+                assert_eq!(registered(list(empty), origin), Ok(of_specification.to_owned()), "{origin:?}");
             }
             let both = RequestedMetadata { scope: Some(String::new()), ..list(&["email"]) };
             assert_eq!(registered(both, origin), Ok("email".to_owned()), "{origin:?}");
@@ -528,7 +532,10 @@ mod tests {
         assert_eq!(registered(text("openid mcp:tools"), ClientOrigin::Operator), Err(told.to_owned()));
         for origin in [ClientOrigin::SelfRegistered, ClientOrigin::Document] {
             assert_eq!(registered(text("openid mcp:tools"), origin), Ok("openid".to_owned()));
-            assert_eq!(registered(text("mcp:tools <b>"), origin), usual);
+            assert_eq!(
+                registered(text("mcp:tools <b>"), origin),
+                Ok("openid profile offline_access".to_owned())
+            );
             assert_eq!(registered(list(&["mcp:tools", "email"]), origin), Ok("email".to_owned()));
         }
     }

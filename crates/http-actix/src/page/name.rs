@@ -27,7 +27,6 @@ pub enum Name {
 /// A page of the desk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeskPage {
-    Access,
     AdminKeys,
     Change,
     Client,
@@ -56,7 +55,6 @@ pub enum DeskPage {
 impl DeskPage {
     const fn file(self) -> &'static str {
         match self {
-            Self::Access => "desk-access.html",
             Self::AdminKeys => "desk-admin-keys.html",
             Self::Change => "desk-change.html",
             Self::Client => "desk-client.html",

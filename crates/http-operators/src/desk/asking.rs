@@ -55,7 +55,7 @@ pub(super) const ONESELF: Input = Text.named("oneself").required().with_hint();
 const PROPOSAL: Input = Hidden.named("proposal");
 const RESOURCES: Input = Area.named("resources").with_hint();
 pub(super) const RULE: Input = Select.named("rule");
-pub(super) const RULE_GROUPS: Input = Text.named("rule_groups").with_hint();
+pub(super) const RULE_GROUPS: Input = Text.named("rule_groups").of_groups().with_hint();
 const URI: Input = Text.named("uri").required();
 
 const KINDS: [(&str, &str); 3] = [("", "whichever"), ("key", "key"), ("contract", "contract")];
@@ -122,7 +122,7 @@ impl<'a> Asking<'a> {
             }
             ActField::NewGroup => act.group(&self.asks(GROUP.with_hint()).parsed(GroupName::parse)?),
             ActField::Group => act.group(&self.asks(GROUP.hidden()).parsed(GroupName::parse)?),
-            ActField::GroupOfMember => act.group(&self.asks(GROUP).parsed(GroupName::parse)?),
+            ActField::GroupOfMember => act.group(&self.asks(GROUP.of_groups()).parsed(GroupName::parse)?),
             ActField::GroupTitle => {
                 act.title(self.asks(words("title", 100)).optional(GroupTitle::parse)?.as_ref())
             }
@@ -223,7 +223,7 @@ impl<'a> Asking<'a> {
 
     fn release(&mut self) -> Result<Option<Release>, Unfit> {
         let release = self.asks(Select.named("release").of(&RELEASES));
-        let groups = self.asks(Text.named("release_groups").with_hint());
+        let groups = self.asks(Text.named("release_groups").of_groups().with_hint());
         Ok(match release.text() {
             None => None,
             Some("rule") => Some(Release::OfRule),

@@ -61,9 +61,6 @@ const MOST_SHOWN: u32 = 20;
 
 const CLIENT_SECRET: &str = "client_secret";
 
-/// The key of what the pages say of a change that takes the desk away from the operator who asks for it.
-const ABOUT_ONESELF: &str = "oneself";
-
 /// Why a change is not made, as the pages say it.
 #[derive(Debug)]
 pub(super) struct Refusal {
@@ -362,7 +359,7 @@ async fn ask_again(
     wrong: Vec<Wrong>,
 ) -> Result<HttpResponse, ApiError> {
     let name = sent.name();
-    let asks_for_word = refusal.notice.key == ABOUT_ONESELF || sent.one(ONESELF.name).is_some();
+    let asks_for_word = refusal.notice.key == Refusal::ONESELF.notice.key || sent.one(ONESELF.name).is_some();
     let word = asks_for_word.then_some(ONESELF);
     let form = name.map(|name| visit.desk_forms().form_again(name, sent, word, &wrong));
     let (here, back) = page_of(sent);
@@ -635,7 +632,8 @@ impl Visit {
 impl Refusal {
     pub(super) const SAME_PERSON: Self = Self::plain(StatusCode::FORBIDDEN, "same_person");
     pub(super) const PERSON_UNKNOWN: Self = Self::plain(StatusCode::FORBIDDEN, "person_unknown");
-    const ONESELF: Self = Self::plain(StatusCode::CONFLICT, ABOUT_ONESELF);
+    /// The change would take the desk away from the operator who asks for it.
+    const ONESELF: Self = Self::plain(StatusCode::CONFLICT, "oneself");
     const NOT_OPERATOR: Self = Self::plain(StatusCode::FORBIDDEN, "not_operator");
     const SPENT: Self = Self::plain(StatusCode::CONFLICT, "spent");
     const CHALLENGE: Self = Self::plain(StatusCode::UNAUTHORIZED, "challenge");

@@ -1,37 +1,56 @@
 //! `/admin/clients`: clients, their secrets, and what is open to them.
 
+use std::collections::BTreeMap;
+
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use countersign_domain::act::{ActField, ActName};
 use countersign_domain::admission::{AccessRule, Release};
-use countersign_domain::client::{Client, ClientAuthentication};
+use countersign_domain::client::{Client, ClientAuthentication, ClientOrigin};
 use countersign_domain::client_field::ClientField;
 use countersign_domain::client_view::FieldValue;
+use countersign_domain::group::GroupName;
 use countersign_domain::id::ClientId;
 use countersign_http_actix::error::ApiError;
 use countersign_http_actix::page::moment::Moment;
 use countersign_http_actix::page::name::DeskPage;
 use countersign_operators::people::find_who::{FindWhoError, find_who};
-use countersign_ports::SecretRecord;
-use countersign_usecases::clients::list_clients::list_clients;
+use countersign_ports::{
+    ClientFilter, ClientListed, ClientOrder, ClientPlace, LetsIn, SecretRecord, SortClients, SortedClients,
+    Total,
+};
 use countersign_usecases::clients::rotate_client_secret::read_secrets;
 use serde::Serialize;
 
 use super::admit::Visit;
 use super::forms::Form;
+use super::lists::{Head, Sort, counted, from_micros, micros, sorted};
 use super::names::NameOf;
-use super::query::{Pager, Query, wrong_row};
+use super::query::{Pager, Query, cursor, from_cursor, wrong_row};
 use super::sent::Sent;
 use super::show::{About, Here, Notice};
 use super::tried::TriedView;
 use super::view::unavailable;
 
 #[derive(Serialize)]
-struct Clients {
+struct Clients<'a> {
     clients: Vec<ClientRow>,
+    total: String,
+    /// Who can sign in to clients without a rule of their own.
+    default_access: String,
+    origins: [&'static str; ClientOrigin::ALL.len()],
+    filter: Filter<'a>,
+    sorts: BTreeMap<&'static str, Head>,
+    kept: Vec<(&'static str, String)>,
     pager: Pager,
     forms: Vec<Form>,
+}
+
+#[derive(Serialize)]
+struct Filter<'a> {
+    rule: Option<&'a str>,
+    registered_by: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -39,8 +58,18 @@ struct ClientRow {
     id: String,
     name: String,
     registered_by: &'static str,
-    authentication: &'static str,
+    access: AccessView,
+    used: Option<Moment>,
     created: Moment,
+}
+
+/// A client, and who can sign in to it.
+#[derive(Serialize)]
+pub(super) struct AccessRow {
+    id: String,
+    name: String,
+    #[serde(flatten)]
+    access: AccessView,
 }
 
 #[derive(Serialize)]
@@ -69,7 +98,7 @@ struct Fact {
 
 /// Who can sign in to a client, and which groups it gets.
 #[derive(Serialize)]
-pub(super) struct AccessView {
+struct AccessView {
     /// `everyone`, `nobody` or `groups`.
     rule: &'static str,
     groups: Vec<String>,
@@ -92,17 +121,77 @@ struct ResourceRow {
     form: Option<Form>,
 }
 
+/// The orders of the list, the usual one first.
+const SORTS: [Sort<ClientOrder>; 3] = [
+    ("name", ClientOrder::Name, "ascending"),
+    ("last_used", ClientOrder::LastUse, "descending"),
+    ("created", ClientOrder::Created, "descending"),
+];
+
 pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
-    let query = Query::of(&visit.request, &["limit", "after"]);
-    let after = query.after().map(|after| ClientId::parse(after).ok_or_else(wrong_row)).transpose()?;
-    let listed = list_clients(visit.management(), after, query.limit()?).await.map_err(unavailable)?;
-    let next = listed.clients.last().filter(|_| listed.more).map(|last| last.id.to_string());
+    let query = Query::of(&visit.request, &["rule", "registered_by", "sort", "limit", "after"]);
+    let (order, sorts) = sorted(&query, &SORTS)?;
+    let (after, limit) = (query.after().map(place_of).transpose()?, query.limit()?);
+    let filter = Filter { rule: query.text("rule"), registered_by: query.text("registered_by") };
+    let (wanted, refused) = match filter.wanted() {
+        Ok(wanted) => (Some(wanted), None),
+        Err(refused) => (None, Some(refused)),
+    };
+    let default_access = visit.state.context.policy.default_access.clone();
+    let about_default = default_access.to_string();
+    let listed = match wanted {
+        Some(filter) => {
+            let question = SortClients { filter, default_access, order, after, limit };
+            visit.management().clients.sort(question).await.map_err(unavailable)?
+        }
+        None => SortedClients { clients: Vec::new(), next: None, total: Total::default() },
+    };
     let page = Clients {
-        clients: listed.clients.iter().map(ClientRow::of).collect(),
-        pager: query.pager(next),
+        clients: listed.clients.iter().map(|listed| ClientRow::of(&visit, listed)).collect(),
+        total: counted(listed.total),
+        default_access: about_default,
+        origins: ClientOrigin::ALL.map(ClientOrigin::name),
+        filter,
+        sorts,
+        kept: query.kept(),
+        pager: query.pager(listed.next.map(|next| row_of(&next))),
         forms: vec![visit.make_form(ActName::RegisterClient, &Sent::default())],
     };
-    visit.page(DeskPage::Clients, Here::Clients, &page).await
+    let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let notice = refused.map(|why| Notice::because("filter", why));
+    visit.show(DeskPage::Clients, Here::Clients, About { notice, ..About::default() }, status, &page).await
+}
+
+impl Filter<'_> {
+    fn wanted(&self) -> Result<ClientFilter, String> {
+        let lets_in = self.rule.map(lets_in).transpose()?;
+        let origin = self.registered_by.map(|name| {
+            ClientOrigin::parse(name).ok_or_else(|| format!("no client is registered by {name}"))
+        });
+        Ok(ClientFilter { lets_in, origin: origin.transpose()? })
+    }
+}
+
+/// Who can sign in: `default`, `everyone` or `groups:NAME`.
+fn lets_in(text: &str) -> Result<LetsIn, String> {
+    match text.strip_prefix("groups:") {
+        Some(name) => Ok(LetsIn::Group(GroupName::parse(name).map_err(|rejected| rejected.to_string())?)),
+        None if text == "default" => Ok(LetsIn::ByDefault),
+        None if text == "everyone" => Ok(LetsIn::Everyone),
+        None => Err("rule takes default, everyone, or groups:NAME".to_owned()),
+    }
+}
+
+/// The name of a row of the list.
+fn row_of(place: &ClientPlace) -> String {
+    cursor(&[&micros(place.at), &place.client.to_string(), &place.name])
+}
+
+fn place_of(row: &str) -> Result<ClientPlace, ApiError> {
+    let parts = from_cursor(row)?;
+    let [at, client, name] = parts.as_slice() else { return Err(wrong_row()) };
+    let client = ClientId::parse(client).ok_or_else(wrong_row)?;
+    Ok(ClientPlace { name: name.clone(), at: from_micros(at)?, client })
 }
 
 pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse, ApiError> {
@@ -181,19 +270,30 @@ fn facts(client: &Client) -> Vec<Fact> {
 }
 
 impl ClientRow {
-    fn of(client: &Client) -> Self {
+    fn of(visit: &Visit, ClientListed { client, used_at }: &ClientListed) -> Self {
         Self {
             id: client.id.to_string(),
             name: client.metadata.name.clone(),
             registered_by: client.origin.name(),
-            authentication: client.authentication.method(),
+            access: AccessView::of(visit, client),
+            used: used_at.map(Moment::at),
             created: Moment::at(client.created_at),
         }
     }
 }
 
-impl AccessView {
+impl AccessRow {
     pub(super) fn of(visit: &Visit, client: &Client) -> Self {
+        Self {
+            id: client.id.to_string(),
+            name: client.metadata.name.clone(),
+            access: AccessView::of(visit, client),
+        }
+    }
+}
+
+impl AccessView {
+    fn of(visit: &Visit, client: &Client) -> Self {
         let rule = client.access.rule_or(&visit.state.context.policy.default_access);
         let key = match rule {
             AccessRule::Everyone => "everyone",

@@ -17,6 +17,8 @@ pub(super) struct Input {
     max: Option<usize>,
     /// The direction of what is written in it.
     direction: &'static str,
+    /// The id of a list that the page has, with what can be written in it.
+    list: Option<&'static str>,
     /// Is it folded with what few need?
     pub(super) more: bool,
     /// What can be chosen, each with the key of its text.
@@ -78,6 +80,7 @@ impl Kind {
             required: false,
             max,
             direction: "ltr",
+            list: None,
             more: false,
             keyed,
             listed,
@@ -93,6 +96,11 @@ pub(super) const fn words(name: &'static str, max: usize) -> Input {
 impl Input {
     pub(super) const fn with_hint(self) -> Self {
         Self { hint: true, ..self }
+    }
+
+    /// Offers the names of groups.
+    pub(super) const fn of_groups(self) -> Self {
+        Self { list: Some("group-names"), ..self }
     }
 
     pub(super) const fn required(self) -> Self {

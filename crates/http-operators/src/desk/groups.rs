@@ -14,13 +14,14 @@ use countersign_http_actix::page::moment::Moment;
 use countersign_http_actix::page::name::DeskPage;
 use countersign_operators::people::list_groups::list_groups_after;
 use countersign_ports::group_store::counted as members_counted;
-use countersign_ports::{CountedGroup, GroupMember};
+use countersign_ports::{CountedGroup, GroupMember, MOST_LOOKED_THROUGH, Total};
 use countersign_usecases::clients::list_clients::list_clients;
 use serde::Serialize;
 
-use super::access::AccessRow;
 use super::admit::Visit;
+use super::clients::AccessRow;
 use super::forms::Form;
+use super::lists::counted;
 use super::names::{NameOf, UserView};
 use super::query::{Pager, Query, cursor, from_cursor, wrong_row};
 use super::sent::Sent;
@@ -30,6 +31,7 @@ use super::view::{WalletView, unavailable};
 #[derive(Serialize)]
 struct Groups {
     groups: Vec<GroupRow>,
+    total: String,
     pager: Pager,
     forms: Vec<Form>,
 }
@@ -74,9 +76,12 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
     let after = query.after().map(|after| GroupName::parse(after).map_err(|_| wrong_row())).transpose()?;
     let listed = list_groups_after(visit.management(), after.as_ref(), query.limit()?).await;
     let listed = listed.map_err(unavailable)?;
+    let counting = MOST_LOOKED_THROUGH.saturating_add(1);
+    let names = visit.management().storage.group_names(counting).await.map_err(unavailable)?;
     let next = listed.groups.last().filter(|_| listed.more).map(|last| last.group.name.to_string());
     let page = Groups {
         groups: listed.groups.iter().map(GroupRow::of).collect(),
+        total: counted(Total::of(names.len())),
         pager: query.pager(next),
         forms: vec![visit.make_form(ActName::CreateGroup, &Sent::default())],
     };

@@ -1,5 +1,7 @@
 //! `/admin/people`: users.
 
+use std::collections::BTreeMap;
+
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
@@ -12,27 +14,34 @@ use countersign_domain::wallet::WalletAccount;
 use countersign_http_actix::error::ApiError;
 use countersign_http_actix::page::moment::Moment;
 use countersign_http_actix::page::name::DeskPage;
-use countersign_operators::people::list_people::{ListPeopleError, PeoplePage, list_people};
+use countersign_operators::people::list_people::{ListPeopleError, sort_people};
 use countersign_operators::people::read_person::{PersonRead, read_person};
 use countersign_operators::people::suspend::suspension_of;
-use countersign_ports::{PeopleFilter, Person, PersonListed, WalletVerifier};
+use countersign_ports::{
+    PeopleFilter, PeopleOrder, Person, PersonListed, PersonPlace, SortPeople, SortedPeople, Total,
+    WalletVerifier,
+};
 use serde::Serialize;
 
 use super::admit::Visit;
 use super::forms::Form;
+use super::lists::{Head, Sort, counted, from_micros, micros, sorted};
 use super::names::{NameOf, UserView, known};
-use super::query::{Pager, Query, wrong_row};
+use super::query::{Pager, Query, cursor, from_cursor, wrong_row};
 use super::sent::Sent;
 use super::show::{About, Here, Notice};
 use super::view::{BlockView, WalletView, unavailable};
 
 /// How many wallets of a user a list shows.
-const SHOWN_WALLETS: usize = 3;
+const SHOWN_WALLETS: usize = 2;
 
 #[derive(Serialize)]
 struct People<'a> {
     people: Vec<PersonRow>,
+    total: String,
     filter: Filter<'a>,
+    sorts: BTreeMap<&'static str, Head>,
+    kept: Vec<(&'static str, String)>,
     pager: Pager,
 }
 
@@ -107,15 +116,20 @@ struct NamedClient {
     name: String,
 }
 
+/// The orders of the list, the usual one first.
+const SORTS: [Sort<PeopleOrder>; 2] =
+    [("last_sign_in", PeopleOrder::LastSeen, "descending"), ("created", PeopleOrder::Created, "descending")];
+
 pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
-    let query = Query::of(&visit.request, &["group", "blocked", "limit", "after"]);
-    let after = query.after().map(|after| UserId::parse(after).ok_or_else(wrong_row)).transpose()?;
+    let query = Query::of(&visit.request, &["group", "blocked", "sort", "limit", "after"]);
+    let (order, sorts) = sorted(&query, &SORTS)?;
+    let (after, limit) = (query.after().map(place_of).transpose()?, query.limit()?);
     let filter = Filter { group: query.text("group"), blocked: query.is_true("blocked") };
     let group = filter.group.map(GroupName::parse).transpose();
     let listed = match group {
         Ok(group) => {
             let wanted = PeopleFilter { group, blocked: filter.blocked };
-            match list_people(visit.management(), wanted, after, query.limit()?).await {
+            match sort_people(visit.management(), SortPeople { filter: wanted, order, after, limit }).await {
                 Ok(listed) => Ok(listed),
                 Err(error @ ListPeopleError::GroupUnknown(_)) => Err(error.to_string()),
                 Err(ListPeopleError::Store(error)) => return Err(unavailable(error)),
@@ -125,21 +139,36 @@ pub(super) async fn list(visit: Visit) -> Result<HttpResponse, ApiError> {
     };
     let (listed, refused) = match listed {
         Ok(listed) => (listed, None),
-        Err(refused) => (PeoplePage { people: Vec::new(), more: false }, Some(refused)),
+        Err(refused) => {
+            (SortedPeople { people: Vec::new(), next: None, total: Total::default() }, Some(refused))
+        }
     };
-    let next = listed.people.last().filter(|_| listed.more).map(|last| last.id.to_string());
     let wallets = &*visit.state.context.wallets;
     let who = listed.people.iter().map(|person| Subject::User(person.id)).collect();
     let suspensions = visit.management().storage.suspensions_of(who).await.map_err(unavailable)?;
     let rows = listed.people.iter().zip(suspensions);
     let page = People {
         people: rows.map(|(person, found)| PersonRow::of(wallets, person, found.is_some())).collect(),
+        total: counted(listed.total),
         filter,
-        pager: query.pager(next),
+        sorts,
+        kept: query.kept(),
+        pager: query.pager(listed.next.map(row_of)),
     };
     let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let notice = refused.map(|why| Notice::because("filter", why));
     visit.show(DeskPage::People, Here::People, About { notice, ..About::default() }, status, &page).await
+}
+
+/// The name of a row of the list.
+fn row_of(place: PersonPlace) -> String {
+    cursor(&[&micros(place.at), &place.user.to_string()])
+}
+
+fn place_of(row: &str) -> Result<PersonPlace, ApiError> {
+    let parts = from_cursor(row)?;
+    let [at, user] = parts.as_slice() else { return Err(wrong_row()) };
+    Ok(PersonPlace { at: from_micros(at)?, user: UserId::parse(user).ok_or_else(wrong_row)? })
 }
 
 pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse, ApiError> {

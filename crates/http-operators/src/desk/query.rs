@@ -69,11 +69,27 @@ impl Query {
         }
     }
 
+    /// The same list from its beginning, in another order.
+    pub(super) fn sorted_by(&self, sort: &str) -> String {
+        self.with_but(&["sort", "after"], Some(("sort", sort)))
+    }
+
+    /// What a form that filters the list keeps: its order and its limit.
+    pub(super) fn kept(&self) -> Vec<(&'static str, String)> {
+        let kept = ["sort", "limit"].into_iter();
+        kept.filter_map(|name| Some((name, self.text(name)?.to_owned()))).collect()
+    }
+
     /// The same list, beginning after another row.
     fn with(&self, parameter: &'static str, after: Option<&str>) -> String {
-        let kept = self.known.iter().filter(|name| **name != parameter);
+        self.with_but(&[parameter], after.map(|after| (parameter, after)))
+    }
+
+    /// The same parameters without some of them, and with another one.
+    fn with_but(&self, left_out: &[&str], added: Option<(&str, &str)>) -> String {
+        let kept = self.known.iter().filter(|name| !left_out.contains(name));
         let kept = kept.filter_map(|name| Some((*name, self.text(name)?)));
-        let pairs = kept.chain(after.map(|after| (parameter, after)));
+        let pairs = kept.chain(added);
         format!("?{}", Serializer::new(String::new()).extend_pairs(pairs).finish())
     }
 }
@@ -127,6 +143,16 @@ mod tests {
         assert_eq!(pager.next.as_deref(), Some("?group=a%26b&limit=7&after=y+z"));
         assert_eq!(pager.first.as_deref(), Some("?group=a%26b&limit=7"));
         assert_eq!(query("").pager(None).first, None);
+    }
+
+    #[test]
+    fn another_order_keeps_filters_and_begins_at_the_beginning() {
+        let sorted = query("group=a%26b&limit=7&after=x&sort=y").sorted_by("created");
+        assert_eq!(sorted, "?group=a%26b&limit=7&sort=created");
+        assert_eq!(
+            query("limit=7&sort=y&after=x").kept(),
+            [("sort", "y".to_owned()), ("limit", "7".to_owned())]
+        );
     }
 
     #[test]

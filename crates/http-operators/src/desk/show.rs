@@ -12,6 +12,7 @@ use countersign_operators::desk::overview::{Counted, count_waiting};
 use serde::Serialize;
 
 use super::admit::Visit;
+use super::lists::offered_groups;
 use super::names::{NameOf, fill};
 use super::view::unavailable;
 
@@ -25,7 +26,6 @@ pub(super) enum Here {
     Wallets,
     Groups,
     Clients,
-    Access,
     Resources,
     Events,
     Refusals,
@@ -39,7 +39,7 @@ impl Here {
     /// The places of the list, in its groups. What is not here is below one of them.
     const LISTED: [&[Self]; 4] = [
         &[Self::Overview, Self::Proposals],
-        &[Self::People, Self::Groups, Self::Clients, Self::Access, Self::Resources],
+        &[Self::People, Self::Groups, Self::Clients, Self::Resources],
         &[Self::Events, Self::Refusals],
         &[Self::Keys, Self::AdminKeys],
     ];
@@ -57,7 +57,6 @@ impl Here {
             Self::Wallets => "wallets",
             Self::Groups => "groups",
             Self::Clients => "clients",
-            Self::Access => "access",
             Self::Resources => "resources",
             Self::Events => "events",
             Self::Refusals => "refusals",
@@ -76,7 +75,6 @@ impl Here {
             Self::Wallets => "/wallets",
             Self::Groups => "/groups",
             Self::Clients => "/clients",
-            Self::Access => "/access",
             Self::Resources => "/resources",
             Self::Events => "/events",
             Self::Refusals => "/refusals",
@@ -133,6 +131,8 @@ struct Frame<'a> {
     places: Vec<Vec<Entry>>,
     me: Me,
     notice: Option<Notice>,
+    /// The groups to choose from in forms and filters; none if there are too many.
+    groups: Vec<String>,
     /// The secret of the forms that begin a change.
     form: String,
 }
@@ -172,6 +172,7 @@ impl Visit {
             places: self.places(here).await?,
             me: Me { short: account.shortened(), address: account.caip10(), name: NameOf::wallet(account) },
             notice: about.notice,
+            groups: offered_groups(self).await.map_err(unavailable)?,
             form: self.forms().secret(&Action::BeginDeskChange),
         };
         let mut shown =

@@ -2,7 +2,7 @@
 
 use countersign_domain::group::GroupName;
 use countersign_domain::id::UserId;
-use countersign_ports::{PeopleFilter, PersonListed, StoreError};
+use countersign_ports::{PeopleFilter, PersonListed, SortPeople, SortedPeople, StoreError};
 
 use countersign_usecases::Management;
 
@@ -33,15 +33,29 @@ pub async fn list_people(
     after: Option<UserId>,
     limit: u32,
 ) -> Result<PeoplePage, ListPeopleError> {
-    if let Some(group) = &filter.group
-        && management.storage.find_group(group).await?.is_none()
-    {
-        return Err(ListPeopleError::GroupUnknown(group.clone()));
-    }
+    expect_group(management, &filter).await?;
     // One more than is shown, to know whether there are more.
     let mut people = management.storage.list_people(&filter, after, limit.saturating_add(1)).await?;
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = people.len() > most;
     people.truncate(most);
     Ok(PeoplePage { people, more })
+}
+
+/// Lists users in an order that an operator chose.
+pub async fn sort_people(
+    management: Management<'_>,
+    question: SortPeople,
+) -> Result<SortedPeople, ListPeopleError> {
+    expect_group(management, &question.filter).await?;
+    Ok(management.storage.sort_people(question).await?)
+}
+
+async fn expect_group(management: Management<'_>, filter: &PeopleFilter) -> Result<(), ListPeopleError> {
+    match &filter.group {
+        Some(group) if management.storage.find_group(group).await?.is_none() => {
+            Err(ListPeopleError::GroupUnknown(group.clone()))
+        }
+        Some(_) | None => Ok(()),
+    }
 }

@@ -1,11 +1,14 @@
 //! Registered clients.
 
 use countersign_domain::admission::{AccessRule, Release};
-use countersign_domain::client::Client;
+use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::event::Event;
+use countersign_domain::group::GroupName;
 use countersign_domain::id::ClientId;
 use countersign_domain::secret::SecretHash;
 use time::OffsetDateTime;
+
+use crate::Total;
 
 /// Stores a client whose metadata was checked.
 #[derive(Clone, Debug)]
@@ -153,4 +156,109 @@ pub struct SecretRecord {
     pub expires_at: Option<OffsetDateTime>,
     /// When it was last used, to the minute; `None` if never.
     pub last_used_at: Option<OffsetDateTime>,
+}
+
+/// When a client was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientUse {
+    /// The client.
+    pub client: ClientId,
+    /// When.
+    pub used_at: OffsetDateTime,
+}
+
+/// What clients are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientOrder {
+    /// The name, in small ASCII letters and byte order.
+    Name,
+    /// When it was used last or, if it never was, when it was registered; the latest first.
+    LastUse,
+    /// When it was registered, the latest first.
+    Created,
+}
+
+/// Who can sign in to the clients that are listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LetsIn {
+    /// Those whom the setting `default_access` lets in: the client has no rule of its own.
+    ByDefault,
+    /// Everyone.
+    Everyone,
+    /// A group, perhaps beside others.
+    Group(GroupName),
+}
+
+/// Which clients are listed: those that match both parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientFilter {
+    /// Who can sign in.
+    pub lets_in: Option<LetsIn>,
+    /// How they came to be registered.
+    pub origin: Option<ClientOrigin>,
+}
+
+impl ClientFilter {
+    /// Does it ask for all of them?
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Does it ask for a client with this rule of its own, or none, and of this origin?
+    pub fn asks_for(&self, default: &AccessRule, own: Option<&AccessRule>, origin: ClientOrigin) -> bool {
+        let rule = own.unwrap_or(default);
+        let lets_in = match &self.lets_in {
+            None => true,
+            Some(LetsIn::ByDefault) => own.is_none(),
+            Some(LetsIn::Everyone) => *rule == AccessRule::Everyone,
+            Some(LetsIn::Group(group)) => rule.groups().contains(group),
+        };
+        lets_in && self.origin.is_none_or(|asked| asked == origin)
+    }
+}
+
+/// Which clients are listed in which order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortClients {
+    /// Those that are asked for.
+    pub filter: ClientFilter,
+    /// The rule of clients that have none of their own.
+    pub default_access: AccessRule,
+    /// Their order.
+    pub order: ClientOrder,
+    /// Where the page begins: after this place.
+    pub after: Option<ClientPlace>,
+    /// How many are listed at most.
+    pub limit: u32,
+}
+
+/// Where a client is in a sorted list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientPlace {
+    /// Its name as [`ClientOrder::Name`] sorts it.
+    pub name: String,
+    /// The time by which the other orders sort it.
+    pub at: OffsetDateTime,
+    /// The client.
+    pub client: ClientId,
+}
+
+/// A client in a sorted list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientListed {
+    /// The client.
+    pub client: Client,
+    /// When it was used last.
+    pub used_at: Option<OffsetDateTime>,
+}
+
+/// A page of a sorted list of clients.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedClients {
+    /// The clients.
+    pub clients: Vec<ClientListed>,
+    /// Where the next page begins, if there can be one.
+    pub next: Option<ClientPlace>,
+    /// How many clients match the filter.
+    pub total: Total,
 }

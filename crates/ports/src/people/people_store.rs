@@ -10,7 +10,7 @@ use countersign_domain::person_name::PersonName;
 use countersign_domain::subject::Subject;
 use time::OffsetDateTime;
 
-use crate::{BlockedWallet, LinkedWallet};
+use crate::{BlockedWallet, LinkedWallet, Total};
 
 /// Gives a user or a wallet a name, or takes it away.
 #[derive(Clone, Debug)]
@@ -101,4 +101,56 @@ pub struct Person {
     pub sessions: Vec<LoginSession>,
     /// What the user agreed to, most recently used first, then by client and terms.
     pub consents: Vec<Consent>,
+}
+
+/// When a user signed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserSeen {
+    /// The user.
+    pub user: UserId,
+    /// When.
+    pub at: OffsetDateTime,
+}
+
+/// What users are sorted by, the latest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeopleOrder {
+    /// The last sign-in that [`note_sign_ins`](crate::PeopleStore::note_sign_ins) wrote down, or when the user was
+    /// created.
+    LastSeen,
+    /// When the user was created.
+    Created,
+}
+
+/// Which users are listed in which order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortPeople {
+    /// Those that are asked for.
+    pub filter: PeopleFilter,
+    /// Their order.
+    pub order: PeopleOrder,
+    /// Where the page begins: after this place.
+    pub after: Option<PersonPlace>,
+    /// How many are listed at most.
+    pub limit: u32,
+}
+
+/// Where a user is in a sorted list. Greater places come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PersonPlace {
+    /// The time by which the list is sorted.
+    pub at: OffsetDateTime,
+    /// The user.
+    pub user: UserId,
+}
+
+/// A page of a sorted list of users.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedPeople {
+    /// The users.
+    pub people: Vec<PersonListed>,
+    /// Where the next page begins, if there can be one.
+    pub next: Option<PersonPlace>,
+    /// How many users match the filter.
+    pub total: Total,
 }

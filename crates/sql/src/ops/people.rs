@@ -7,3 +7,5 @@ pub mod manage_groups;
 pub mod names;
 pub mod read_groups;
 pub mod read_people;
+pub mod sign_ins;
+pub mod sort_people;

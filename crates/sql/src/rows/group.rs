@@ -23,6 +23,13 @@ pub struct GroupRow {
     wallets: i64,
 }
 
+impl GroupRow {
+    /// How many users and wallets were put into it, as far as they were counted.
+    pub(crate) fn members(&self) -> i64 {
+        self.users.saturating_add(self.wallets)
+    }
+}
+
 impl TryFrom<GroupRow> for CountedGroup {
     type Error = SqlError;
 
@@ -116,7 +123,7 @@ pub fn group_names(stored: &StoredNames) -> Result<Vec<GroupName>, SqlError> {
     stored.0.iter().map(|name| group_name(name)).collect()
 }
 
-fn group_name(stored: &str) -> Result<GroupName, SqlError> {
+pub(crate) fn group_name(stored: &str) -> Result<GroupName, SqlError> {
     let at = Row { table: "user_groups", key: &stored };
     GroupName::parse(stored).map_err(|_| at.impossible("name"))
 }

@@ -41,7 +41,7 @@ pub(crate) async fn authenticate_client(
     let client = client.ok_or_else(|| rejected(ClientRejected::Unknown))?;
     match judged {
         Judged::Public => {}
-        Judged::Knows(secret) => context.clients.note_use(client.id, secret, now),
+        Judged::Knows(secret) => context.uses.note_secret(client.id, secret, now),
         Judged::Signed(assertion) => {
             verify_assertion(context, &client, &credentials.client_id, assertion).await?;
         }

@@ -11,18 +11,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use countersign_domain::client::Client;
-use countersign_domain::client_secrets::KnownSecret;
 use countersign_domain::id::ClientId;
 use countersign_ports::{
     ChangeAccess, ChangeResources, ClientStore, Clock, DeleteClient, RegisterClient, Registered,
-    RotateSecret, SecretRecord, StoreError, UpdateClient,
+    RotateSecret, SecretRecord, SortClients, SortedClients, StoreError, UpdateClient,
 };
 use countersign_ports::{ClientChange, IfClientUnchanged};
-use time::OffsetDateTime;
 
 use super::moment::{until_forgotten, used_until};
-use super::secret_uses::SecretUses;
-pub use super::secret_uses::UseCounts;
 
 /// How many clients are remembered. Each takes about a kilobyte, or 64 KB if it registered as much as it may.
 const MOST: usize = 1_024;
@@ -36,7 +32,6 @@ pub struct Clients {
     storage: Arc<dyn ClientStore>,
     clock: Arc<dyn Clock>,
     by_id: Arc<RwLock<HashMap<ClientId, Remembered>>>,
-    uses: Arc<SecretUses>,
     guard: Option<Arc<Guard>>,
 }
 
@@ -56,7 +51,7 @@ struct Remembered {
 impl Clients {
     /// Owns the clients of a storage. Uses the clock to wait and to forget.
     pub fn new(storage: Arc<dyn ClientStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { storage, clock, by_id: Arc::default(), uses: Arc::default(), guard: None }
+        Self { storage, clock, by_id: Arc::default(), guard: None }
     }
 
     /// The same clients for one change of one of them: it is only carried out if the client is still as it was
@@ -105,6 +100,11 @@ impl Clients {
     /// Reads up to `limit` clients with ids greater than `after` from storage, in the order of their ids.
     pub async fn list(&self, after: Option<ClientId>, limit: u32) -> Result<Vec<Client>, StoreError> {
         self.storage.list_clients(after, limit).await
+    }
+
+    /// Reads a page of clients from storage, in an order that an operator chose.
+    pub async fn sort(&self, question: SortClients) -> Result<SortedClients, StoreError> {
+        self.storage.sort_clients(question).await
     }
 
     /// Stores a new client. Every replica finds it at once, because a missing client is never cached.
@@ -165,22 +165,6 @@ impl Clients {
     /// be there.
     pub async fn secrets_of(&self, id: ClientId) -> Result<Vec<SecretRecord>, StoreError> {
         self.storage.secrets_of(id).await
-    }
-
-    /// Remembers that a client authenticated with this secret. Asks no storage.
-    pub(crate) fn note_use(&self, id: ClientId, secret: KnownSecret, now: OffsetDateTime) {
-        self.uses.note(id, secret, now);
-    }
-
-    /// Writes down which secrets were used since the last call. What could not be written is written next time.
-    /// The caller sees to it that this happens about once a minute, and when the server stops.
-    pub async fn write_uses(&self) -> Result<(), StoreError> {
-        self.uses.write(&*self.storage).await
-    }
-
-    /// How often clients authenticated with a secret since the start.
-    pub fn uses(&self) -> UseCounts {
-        self.uses.counts()
     }
 
     /// Stores the client of a document once more, in case it was deleted in the meantime. If a deletion is in

@@ -217,6 +217,7 @@ impl Signing<'_> {
             forget_session(context, cause, now, (user, opened)).await?;
             return Err(self.refused(why));
         }
+        context.uses.note_sign_in(user, now);
         let (wallet, address) = (self.account.shortened(), cause.logged_address.map(tracing::field::display));
         tracing::info!(user.id = %user, wallet, address, "signed in to the account page");
         self.name_wallet(user).await;
@@ -274,6 +275,8 @@ impl Signing<'_> {
             }
             return Err(self.refused(why));
         }
+        context.uses.note_sign_in(user, now);
+        context.uses.note_client(at_client, now);
         self.name_wallet(user).await;
         if let Recipient::Client(request) = recipient
             && !request.accepted.accepts(user)

@@ -142,6 +142,8 @@ pub(crate) async fn grant(
                 take_back(context, cause, now, grant).await?;
                 return Err(refused(session.account, why));
             }
+            context.uses.note_sign_in(session.user, now);
+            context.uses.note_client(access.client, now);
             tracing::info!(user.id = %session.user, client.id = %access.client, grant.id = %id, "continued");
             Ok(to)
         }

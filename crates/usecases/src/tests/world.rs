@@ -41,6 +41,7 @@ use super::usecases::context::blocks::{Blocks, IfBlocked};
 use super::usecases::context::cause::{Cause, EventPolicy};
 use super::usecases::context::clients::Clients;
 use super::usecases::context::resources::Resources;
+use super::usecases::context::uses::Uses;
 use super::usecases::sign_in::begin_authorization::{Begun, begin_authorization};
 use super::usecases::sign_in::complete_login::{
     CompleteLoginError, LoginWishes, SignedChallenge, SignedIn, complete_login,
@@ -154,6 +155,7 @@ impl World {
         let context = Context {
             storage: Arc::<dyn Storage>::clone(&storage),
             resources: Resources::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
+            uses: Uses::new(Arc::<dyn Storage>::clone(&storage), Arc::<dyn Storage>::clone(&storage)),
             clients: Clients::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             blocks: Blocks::new(Arc::<dyn Storage>::clone(&storage), Arc::<ManualClock>::clone(&clock)),
             record: Arc::default(),

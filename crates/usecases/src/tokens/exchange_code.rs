@@ -185,7 +185,10 @@ async fn redeem(
     // The grant must stay until its code expires, so that a second redemption is noticed.
     let forget_after = minted.token.forget_after().max(grant.code_expires_at);
     Ok(match context.storage.redeem_code(RedeemCode { token: minted.token, now, forget_after }).await? {
-        Redeemed::Stored => Ok(minted.answer),
+        Redeemed::Stored => {
+            context.uses.note_client(client.id, now);
+            Ok(minted.answer)
+        }
         Redeemed::Replayed => Err(CodeRejected::Replayed),
         Redeemed::Revoked => Err(CodeRejected::Revoked),
         Redeemed::Unknown => Err(CodeRejected::Unknown),

@@ -101,6 +101,7 @@ pub async fn issue_client_tokens(
     let command = IssueTokens { grant, token: minted.token, now, forget_after };
     match context.storage.issue_tokens(command).await? {
         TokensIssued::Stored => {
+            context.uses.note_client(client.id, now);
             tracing::info!(client.id = %client.id, grant.id = %id, "client got a token of its own");
             Ok(minted.answer)
         }

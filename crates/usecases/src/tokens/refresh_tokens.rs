@@ -147,7 +147,10 @@ pub async fn refresh_tokens(
         let expected_newest = rotation.expected_newest;
         let rotate = RotateRefresh { token: minted.token, expected_newest, now, forget_after };
         let why = match context.storage.rotate_refresh(rotate).await? {
-            Rotated::Stored => return Ok(minted.answer),
+            Rotated::Stored => {
+                context.uses.note_client(client.id, now);
+                return Ok(minted.answer);
+            }
             // Within the grace period a faster request with the same token is not theft: judge the token
             // again.
             Rotated::Reused if grace.is_positive() => continue,

@@ -263,6 +263,8 @@ pub async fn sign_in_program(
     let forget_after = minted.token.forget_after().max(says.expires_at);
     match context.storage.redeem_code(RedeemCode { token: minted.token, now, forget_after }).await? {
         Redeemed::Stored => {
+            context.uses.note_sign_in(user, now);
+            context.uses.note_client(client.id, now);
             tracing::info!(
                 user.id = %user, client.id = %client.id, grant.id = %id, wallet, address, "signed in without a browser"
             );

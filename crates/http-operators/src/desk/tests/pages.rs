@@ -178,8 +178,16 @@ async fn what_is_typed_into_a_filter_or_the_search_comes_back_as_words() {
     let mut ada = Browser::of(&site, "ada").await;
     let typed = url::form_urlencoded::byte_serialize(MARKUP.as_bytes()).collect::<String>();
     judge("search", &ada.get(&format!("/admin/search?q={typed}")).await);
-    for path in ["people?group", "events?user", "events?client", "events?type", "events?since", "events?day"]
-    {
+    for path in [
+        "people?group",
+        "clients?rule",
+        "clients?registered_by",
+        "events?user",
+        "events?client",
+        "events?type",
+        "events?since",
+        "events?day",
+    ] {
         let answer = ada.get(&format!("/admin/{path}={typed}")).await;
         assert_eq!(answer.status, 400, "{path}");
         judge(path, &Answer { status: 200, ..answer });
@@ -190,6 +198,9 @@ async fn what_is_typed_into_a_filter_or_the_search_comes_back_as_words() {
         "wallets?after=x",
         "groups?after=X",
         "clients?after=1",
+        "people?sort=x",
+        "clients?sort=x",
+        "clients?after=eA",
         "resources?after=x",
         "proposals?after=x",
     ] {
@@ -392,4 +403,39 @@ async fn a_search_leads_at_once_to_the_only_thing_that_it_finds() {
         assert_eq!((answer.status, answer.location), (302, Some(to)), "{text}");
     }
     assert!(ada.page("/admin/search?q=nothing-at-all").await.contains("Nothing was found."));
+}
+
+/// What an operator chose stays in every link of the list, and in its form.
+#[actix_web::test]
+async fn lists_keep_their_filters_and_their_order() {
+    let site = site(Quorum::One).await;
+    fill(&site).await;
+    let members: Vec<String> = (0..3).map(|number| format!("n{number}")).collect();
+    let group = GroupName::parse("markup").unwrap();
+    for member in &members {
+        Browser::of(&site, member).await;
+        add_members(site.context.management(), &group, vec![Subject::Wallet(wallet(member))]).await.unwrap();
+    }
+    let mut ada = Browser::of(&site, "ada").await;
+    let page = ada.page("/admin/people?group=markup&sort=created&limit=2").await;
+    assert!(page.contains("<option selected>markup</option>"), "{page}");
+    assert!(page.contains("name=\"sort\" value=\"created\"") && page.contains("name=\"limit\" value=\"2\""));
+    assert!(
+        page.contains("aria-sort=\"descending\"><a href=\"?group=markup&amp;limit=2&amp;sort=created\""),
+        "{page}"
+    );
+    assert!(page.contains("<a href=\"?group=markup&amp;limit=2&amp;sort=last_sign_in\""), "{page}");
+    let (_, next) = page.split_once("id=\"next\" href=\"").unwrap();
+    let next = unescaped(next.split_once('"').unwrap().0);
+    assert!(next.starts_with("?group=markup&sort=created&limit=2&after="), "{next}");
+    assert!(page.contains("Matching: <bdi>4</bdi>"), "{page}");
+    let rest = ada.page(&format!("/admin/people{next}")).await;
+    assert_eq!(rest.matches("<th scope=\"row\">").count(), 2, "{rest}");
+    assert!(!rest.contains("id=\"next\""), "{rest}");
+
+    let clients = ada.page("/admin/clients?rule=groups:markup&registered_by=operator&sort=last_used").await;
+    assert!(clients.contains("value=\"groups:markup\" selected"), "{clients}");
+    assert!(clients.contains("value=\"operator\" selected"), "{clients}");
+    assert!(clients.contains("Matching: <bdi>0</bdi>"), "{clients}");
+    assert!(clients.contains("?rule=groups%3Amarkup&amp;registered_by=operator&amp;sort=name"), "{clients}");
 }

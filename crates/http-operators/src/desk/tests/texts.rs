@@ -20,6 +20,7 @@ use countersign_operators::people::groups::create_group;
 use countersign_usecases::clients::register_client::register_client;
 
 use super::*;
+use crate::desk::asking::ONESELF;
 use crate::desk::forms::{Form, Forms, key_of};
 use crate::desk::happened::OTHER_TEXTS;
 use crate::desk::scope_lines::read_scopes;
@@ -81,6 +82,7 @@ fn every_text_of_the_desk_is_said_and_whatever_is_said_has_a_text() {
                 .iter()
                 .flat_map(Form::fields)
                 .map(|field| field.input.name.to_owned())
+                .chain([ONESELF.name.to_owned()])
                 .filter(|name| !HIDDEN.contains(&name.as_str()))
                 .collect::<BTreeSet<_>>(),
         ),
@@ -91,6 +93,7 @@ fn every_text_of_the_desk_is_said_and_whatever_is_said_has_a_text() {
                 .flat_map(Form::fields)
                 .filter(|field| field.input.hint)
                 .map(|field| field.input.name.to_owned())
+                .chain([ONESELF.name.to_owned()])
                 .collect(),
         ),
         (
@@ -237,6 +240,7 @@ async fn every_form_that_is_filled_in_asks_for_its_act() {
     let filled = [
         ("user", id),
         ("wallet", "toy-mallory"),
+        ("operator", "toy-bob"),
         ("reason", "spam"),
         ("keep_offline", "yes"),
         ("group", "staff"),

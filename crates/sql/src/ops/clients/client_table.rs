@@ -15,6 +15,9 @@ pub trait ClientTable: Database {
     /// Reads a client, and keeps others from changing it until the commit.
     fn lock_row(&mut self, id: Id) -> QueryResult<Option<ClientRow>>;
 
+    /// Reads a client.
+    fn row(&mut self, id: Id) -> QueryResult<Option<ClientRow>>;
+
     /// Replaces what an update may write.
     fn replace_row(&mut self, row: &ClientRow) -> QueryResult<usize>;
 
@@ -28,6 +31,10 @@ macro_rules! client_table {
             fn lock_row(&mut self, id: Id) -> QueryResult<Option<ClientRow>> {
                 let client = clients::table.find(id).select(ClientRow::as_select());
                 client$(.$lock())?.get_result(self).optional()
+            }
+
+            fn row(&mut self, id: Id) -> QueryResult<Option<ClientRow>> {
+                clients::table.find(id).select(ClientRow::as_select()).get_result(self).optional()
             }
 
             fn replace_row(&mut self, row: &ClientRow) -> QueryResult<usize> {

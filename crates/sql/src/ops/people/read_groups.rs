@@ -18,6 +18,7 @@ use crate::database::Statement;
 use crate::rows::block::{FreeWalletRow, FreeWalletSql, user_standing};
 use crate::rows::group::{
     GroupRow, GroupSql, MemberUserRow, MemberWalletRow, MemberWalletSql, MembershipRow, MembershipSql,
+    group_name,
 };
 use crate::statement::statement;
 use crate::{Database, SqlError};
@@ -39,6 +40,11 @@ pub fn list_groups(
 }
 
 /// A page that begins with users and has room left goes on with wallets.
+pub fn group_names(db: &mut impl Database, limit: u32) -> Result<Vec<GroupName>, SqlError> {
+    let names: Vec<String> = GroupNames { limit: limit.into() }.all(db)?;
+    names.iter().map(|name| group_name(name)).collect()
+}
+
 pub fn list_members(
     db: &mut impl Database,
     group: &GroupName,
@@ -95,6 +101,10 @@ statement! {
           (SELECT count(*) FROM (SELECT 1 FROM group_users WHERE group_name = user_groups.name LIMIT :counted) AS found), \
           (SELECT count(*) FROM (SELECT 1 FROM group_wallets WHERE group_name = user_groups.name LIMIT :counted) AS found) \
         FROM user_groups WHERE name > :after ORDER BY name LIMIT :limit"
+}
+
+statement! {
+    pub GroupNames { limit: i64 as BigInt } -> Text = "SELECT name FROM user_groups ORDER BY name LIMIT :limit"
 }
 
 statement! {

@@ -59,7 +59,7 @@ pub fn find_person(
 }
 
 /// What a list shows of these users, in the order of their ids. Those that do not exist are left out.
-fn listed(db: &mut impl Database, users: Vec<UserId>) -> Result<Vec<PersonListed>, SqlError> {
+pub(super) fn listed(db: &mut impl Database, users: Vec<UserId>) -> Result<Vec<PersonListed>, SqlError> {
     let users: Vec<Uuid> = users.into_iter().map(|user| user.as_uuid()).collect();
     let wallets: Vec<(StoredId, WalletRow)> = WalletsOfPage { users: Ids(users.clone()) }.all(db)?;
     let wallet = |(user, wallet): (StoredId, WalletRow)| {

@@ -19,7 +19,7 @@ use crate::act_refused::ActRefused;
 use crate::clients::change_client::change_client;
 use crate::clients::rotate_client_secret::{RotatedSecret, read_secrets, rotate_client_secret};
 use crate::clients::update_client::{UpdateClientError, update_client};
-use crate::context::clients::UseCounts;
+use crate::context::uses::UseCounts;
 use crate::tests::breakable::{break_after, world as breakable};
 use crate::tests::world::{CLIENT, REDIRECT_URI, TestClient, World};
 use crate::tokens::introspect_token::introspect_token;
@@ -206,11 +206,11 @@ async fn operators_are_told_both_secrets_and_when_they_were_last_used() {
     let first = SecretRecord { expires_at, ..first };
     let second = SecretRecord { created_at: minute(10), expires_at: None, last_used_at: None };
     assert_eq!(told().await, [second, first], "nothing is written on the request's path");
-    world.context.clients.write_uses().await.unwrap();
+    world.context.uses.write().await.unwrap();
     let first = SecretRecord { last_used_at: minute(11), ..first };
     let second = SecretRecord { last_used_at: minute(12), ..second };
     assert_eq!(told().await, [second, first]);
-    assert_eq!(world.context.clients.uses(), UseCounts { current: 2, old: 1 });
+    assert_eq!(world.context.uses.counts(), UseCounts { current: 2, old: 1 });
 
     world.advance(Duration::HOUR);
     assert_eq!(told().await, [second], "what has ended is not told, whether or not it was forgotten");
@@ -222,10 +222,10 @@ async fn a_use_that_could_not_be_written_is_written_later() {
     let client = world.client().await;
     assert!(works(&world, &client).await);
     break_after(&world, &storage, 0).await;
-    world.context.clients.write_uses().await.unwrap_err();
-    world.context.clients.write_uses().await.unwrap();
+    world.context.uses.write().await.unwrap_err();
+    world.context.uses.write().await.unwrap();
     storage.asked();
-    world.context.clients.write_uses().await.unwrap();
+    world.context.uses.write().await.unwrap();
     assert_eq!(storage.asked(), Vec::<&str>::new(), "there is nothing left to write");
     let secrets = read_secrets(world.context.management(), id_of(&client)).await.unwrap();
     assert_eq!(secrets[0].last_used_at, Some(world.clock.now()));
