@@ -230,7 +230,8 @@ async fn a_list_goes_on_after_its_last_row_and_shows_everything_once() {
         loop {
             let page = ada.page(&next).await;
             let rows = page.split(&start).skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
-            seen.extend(rows);
+            // The menu of a row leads to the same page, to a form.
+            seen.extend(rows.filter(|row| !row.contains('?')));
             pages += 1;
             let Some((_, rest)) = page.split_once("id=\"next\" href=\"") else { break };
             next = format!("{path}{}", unescaped(rest.split_once('"').unwrap().0));
@@ -437,5 +438,6 @@ async fn lists_keep_their_filters_and_their_order() {
     assert!(clients.contains("value=\"groups:markup\" selected"), "{clients}");
     assert!(clients.contains("value=\"operator\" selected"), "{clients}");
     assert!(clients.contains("Matching: <bdi>0</bdi>"), "{clients}");
-    assert!(clients.contains("?rule=groups%3Amarkup&amp;registered_by=operator&amp;sort=name"), "{clients}");
+    let clients = ada.page("/admin/clients?registered_by=operator&sort=last_used").await;
+    assert!(clients.contains("<a href=\"?registered_by=operator&amp;sort=name\""), "{clients}");
 }
