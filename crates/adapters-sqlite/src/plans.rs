@@ -177,7 +177,7 @@ fn sorted_lists_follow_an_index_and_sort_nothing() {
     let connection = &mut connection;
     let (at, id, limit, name) = (LATEST, NOBODY, 10, "a");
     let plans = [
-        (steps(connection, PeopleBySeen { at, id, limit }), "users USING INDEX users_by_seen"),
+        (steps(connection, PeopleBySeen { at, id, limit }), "users USING COVERING INDEX users_by_seen"),
         (
             steps(connection, PeopleByCreated { at, id, limit }),
             "users USING COVERING INDEX users_by_created_at",

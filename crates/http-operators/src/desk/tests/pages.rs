@@ -230,8 +230,8 @@ async fn a_list_goes_on_after_its_last_row_and_shows_everything_once() {
         loop {
             let page = ada.page(&next).await;
             let rows = page.split(&start).skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
-            // The links of a row's menu lead to the same page.
-            seen.extend(rows.filter(|row| !row.contains("?do=")));
+            // The menu of a row leads to the same page, to a form.
+            seen.extend(rows.filter(|row| !row.contains('?')));
             pages += 1;
             let Some((_, rest)) = page.split_once("id=\"next\" href=\"") else { break };
             next = format!("{path}{}", unescaped(rest.split_once('"').unwrap().0));
