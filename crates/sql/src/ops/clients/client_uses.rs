@@ -35,7 +35,7 @@ pub(crate) fn by_time(uses: impl Iterator<Item = (OffsetDateTime, Uuid)>) -> Vec
 statement! {
     pub NoteClientUses { used_at: At as Moment, clients: Ids as Keys },
     sqlite = "\
-        UPDATE clients SET used_at = :used_at WHERE id IN (SELECT unhex(value) FROM json_each(:clients)) \
+        UPDATE clients SET used_at = :used_at WHERE id IN (SELECT unhex(asked.value) FROM json_each(:clients) AS asked) \
         AND (used_at IS NULL OR used_at < :used_at)",
     postgres = "\
         WITH held AS MATERIALIZED ( \

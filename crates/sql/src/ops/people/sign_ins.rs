@@ -19,7 +19,7 @@ statement! {
     /// A first sign-in is when the user was created, and needs no write.
     pub NoteSignIns { at: At as Moment, users: Ids as Keys },
     sqlite = "\
-        UPDATE users SET seen_at = :at WHERE id IN (SELECT unhex(value) FROM json_each(:users)) \
+        UPDATE users SET seen_at = :at WHERE id IN (SELECT unhex(asked.value) FROM json_each(:users) AS asked) \
         AND coalesce(seen_at, created_at) < :at",
     postgres = "\
         WITH held AS MATERIALIZED ( \
