@@ -9,6 +9,7 @@ mod names;
 mod quorum;
 mod record;
 mod settings;
+mod suspending;
 
 use std::collections::BTreeMap;
 

@@ -46,6 +46,6 @@ fn shown(seat: &mut Seat<'_>, chart: &str, label: &str) -> u64 {
     let page = seat.page("/admin");
     let (_, chart) = page.split_once(&format!("id=\"chart-{chart}-heading\"")).unwrap();
     let chart = chart.split("<h2 ").next().unwrap();
-    let row = chart.split_once(&format!("<th scope=\"row\">{label}</th><td>"));
+    let row = chart.split_once(&format!("<th scope=\"row\">{label}</th><td class=\"num\">"));
     row.map_or(0, |(_, rest)| rest.split_once('<').unwrap().0.parse().unwrap())
 }
