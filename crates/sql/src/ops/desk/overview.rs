@@ -179,7 +179,9 @@ statement! {
 statement! {
     pub CountAccess { client: Id as Key, now: At as Moment, at_most: i64 as BigInt } -> (BigInt, BigInt) = "\
         SELECT ( \
-          SELECT count(*) FROM (SELECT 1 AS one FROM consents WHERE client_id = :client LIMIT :at_most) AS people \
+          SELECT count(DISTINCT user_id) FROM ( \
+            SELECT user_id FROM signed_consents WHERE client_id = :client LIMIT :at_most \
+          ) AS agreed \
         ), ( \
           SELECT count(*) FROM ( \
             SELECT revoked_at, forget_after FROM grants WHERE client_id = :client LIMIT :at_most \
