@@ -4,9 +4,7 @@ use std::io::Write;
 
 use countersign_domain::act::Act;
 use countersign_domain::admission::ClientAccess;
-use countersign_domain::grant_type::GrantType;
 use countersign_domain::public_url::PublicUrl;
-use countersign_domain::scope::Scope;
 use countersign_operators::operate::{Effect, Operating};
 use countersign_ports::EntropyExt;
 use countersign_usecases::Management;
@@ -45,26 +43,16 @@ pub(super) async fn create(
     fields::change(&mut registration, read.fields);
     fields::change(&mut registration, fields::of_flags(name, redirect_uri, metadata)?);
     let requested = fields::requested(&registration)?;
-    let says_scopes = requested.scope.is_some() || requested.scopes.is_some();
     let metadata = Box::new(requested);
     let access = access.map(|NewRule(rule)| ClientAccess { rule, release: release.unwrap_or_default() });
     let (id, fields) = (None, Vec::new());
     let act = Act::RegisterClient { id, metadata, resources: resource, fields, access };
     let effect = effect_of(Operating::new(management), act).await?;
     let Effect::Registered(created) = effect else { return Ok(()) };
-    let is_redirected = created.client.may_use(GrantType::AuthorizationCode);
     let issuer = running::issuer(opened).await.map_err(|error| store(&error))?;
     let configuration =
         known.and_then(|(application, app)| configuration(management, &issuer, &created, &application, &app));
     client_output::created(&created, &issuer, configuration.as_ref(), output, out)?;
-    let lacks_openid = !created.client.scopes().contains(Scope::OpenId);
-    if !says_scopes && lacks_openid && is_redirected && output != NewClientOutput::Json {
-        note(&format!(
-            "without --scope, a client can ask for the scope profile only. Most OpenID Connect libraries want \
-             more: `countersign client update {} --scope 'openid profile email offline_access'`",
-            created.client.id
-        ))?;
-    }
     Ok(())
 }
 
