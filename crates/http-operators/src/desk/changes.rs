@@ -143,7 +143,7 @@ struct BecomesView {
     new: Vec<FactView>,
 }
 
-/// Whom a change affects: the key of a text, and how many.
+/// Who a change affects: the key of a text, and how many.
 #[derive(Serialize)]
 struct AffectedView {
     key: &'static str,

@@ -6,7 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use countersign_domain::act::{ActField, ActName};
-use countersign_domain::admission::{AccessRule, Release};
+use countersign_domain::admission::Release;
 use countersign_domain::client::{Client, ClientAuthentication, ClientOrigin};
 use countersign_domain::client_field::ClientField;
 use countersign_domain::client_view::FieldValue;
@@ -99,8 +99,8 @@ struct Fact {
 /// Who can sign in to a client, and which groups it gets.
 #[derive(Serialize)]
 struct AccessView {
-    /// `everyone`, `nobody` or `groups`.
-    rule: &'static str,
+    /// The first word of the rule.
+    rule: String,
     groups: Vec<String>,
     /// Is it the client's own rule?
     own: bool,
@@ -295,13 +295,8 @@ impl AccessRow {
 impl AccessView {
     fn of(visit: &Visit, client: &Client) -> Self {
         let rule = client.access.rule_or(&visit.state.context.policy.default_access);
-        let key = match rule {
-            AccessRule::Everyone => "everyone",
-            AccessRule::Nobody => "nobody",
-            AccessRule::Groups(_) => "groups",
-        };
         Self {
-            rule: key,
+            rule: rule.to_string().split(':').next().unwrap_or_default().to_owned(),
             groups: rule.groups().iter().map(ToString::to_string).collect(),
             own: client.access.rule.is_some(),
             release: match &client.access.release {

@@ -1,4 +1,4 @@
-//! What a change makes of its subject and whom it affects, for the page on which an operator reviews it.
+//! What a change makes of its subject and who it affects, for the page on which an operator reviews it.
 
 use countersign_domain::act::{Act, NamedSubject, ResourceWords, UsedBy};
 use countersign_domain::client::ClientOrigin;
@@ -26,7 +26,7 @@ const MOST_COUNTED: u32 = 10_000;
 pub struct Review {
     /// What becomes different.
     pub becomes: Vec<Becomes>,
-    /// Whom it affects. What is none is left out.
+    /// Who it affects. What is none is left out.
     pub affects: Vec<(Affected, Counted)>,
 }
 
@@ -52,7 +52,7 @@ pub enum BecomesName {
     Field(ClientField),
 }
 
-/// Whom a change affects.
+/// Who a change affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Affected {
     /// People who gave the client access.

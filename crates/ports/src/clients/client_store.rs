@@ -181,7 +181,7 @@ pub enum ClientOrder {
 /// Who can sign in to the clients that are listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LetsIn {
-    /// Those whom the setting `default_access` lets in: the client has no rule of its own.
+    /// Those without a rule of their own: the setting `default_access` decides.
     ByDefault,
     /// Everyone.
     Everyone,
