@@ -75,6 +75,15 @@ async function resource() {
   return uri;
 }
 
+const suspend = (id) => manage("PUT", `/operators/${id}/suspension`, {});
+
+/** Another operator, who signed in. */
+async function operatorToBe() {
+  const id = await user();
+  await addMembers("operators", id);
+  return id;
+}
+
 function adminKey() {
   const name = unique();
   operate("admin-key", "create", "--name", name, "--scope", "users:read");
@@ -139,6 +148,21 @@ export const CHANGES = [
     async prepare() {
       const wallet = somebody();
       return { page: `/wallets/${wallet}`, fields: { person_name: "نور حداد" }, meanwhile: () => giveName("wallets", wallet, "Faster") };
+    },
+  },
+  {
+    change: "operator-suspend",
+    async prepare() {
+      const id = await operatorToBe();
+      return { page: `/people/${id}`, fields: { reason: "last day" }, meanwhile: () => suspend(id) };
+    },
+  },
+  {
+    change: "operator-restore",
+    async prepare() {
+      const id = await operatorToBe();
+      await suspend(id);
+      return { page: `/people/${id}`, meanwhile: () => manage("DELETE", `/operators/${id}/suspension`) };
     },
   },
   {

@@ -30,7 +30,7 @@ await check("from the account page, an operator's first change takes seven click
   await click("details:has(input[value='client-register']) > summary");
   await page.locator('[name="client_name"]').fill("Wiki");
   await page.locator('[name="redirect_uris"]').fill("https://wiki.example/cb");
-  await page.locator('[name="rule"]').first().selectOption("nobody");
+  await page.locator("form:has(input[value='client-register']) [name='rule']").selectOption("nobody");
   await click("form:has(input[value='client-register']) button[type='submit']");
   await click("#wallet-list .wallet", { hasText: wallet.name });
   await isDone(page, "client-register");

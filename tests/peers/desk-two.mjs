@@ -98,7 +98,7 @@ await check("the overview says what waits for a second operator", async () => {
   await two.page.goto(DESK);
   assert.match(await two.page.locator("#waiting").innerText(), /^[1-9]/);
   await look(two.page, "overview");
-  await two.page.locator("#waiting a").click();
+  await two.page.locator(`#warnings a[href$="/admin/proposals"]`).click();
   await two.page.locator(`a[href="${path}"]`).waitFor(SLOW);
 });
 

@@ -15,12 +15,12 @@ use countersign_sql::ops::desk::overview::{
     Replicas,
 };
 use countersign_sql::ops::desk::proposals::{
-    End, FindProposal, Forget, ForgetOf, ListProposals, list_proposals, put_proposal,
+    End, FindProposal, Forget, ListProposals, list_proposals, put_proposal,
 };
-use countersign_sql::ops::desk::suspensions::{
-    EndProposals, Restore, SpreadSuspension, SuspendedWallets, SuspensionsOfUsers, SuspensionsOfWallets,
+use countersign_sql::ops::desk::suspensions::{EndProposals, Restore};
+use countersign_sql::ops::events::forget_person::{
+    CountSealed, ForgetOf, ForgetOne, SealedOf, SealedOfWallet,
 };
-use countersign_sql::ops::events::forget_person::{CountSealed, ForgetOne, SealedOf, SealedOfWallet};
 use countersign_sql::ops::events::fulfil::Fulfil;
 use countersign_sql::ops::events::record_event::{IsRecorded, StoreEvent};
 use countersign_sql::ops::people::names::{
@@ -33,6 +33,9 @@ use countersign_sql::ops::people::read_people::{Page, PageOfAll, PageOfBlocked, 
 use countersign_sql::ops::people::sign_ins::NoteSignIns;
 use countersign_sql::ops::people::sort_people::{
     LATEST, Members, PeopleByCreated, PeopleBySeen, WhichBlocked, WhichInGroup,
+};
+use countersign_sql::ops::suspended::{
+    SpreadSuspension, SuspendedWallets, SuspensionsOfUsers, SuspensionsOfWallets,
 };
 use countersign_sql::ops::upkeep::forget_documents::{DeleteUnused, LockDescribed};
 use countersign_sql::rows::event::NewEvent;

@@ -9,6 +9,7 @@ pub mod events;
 pub mod keys;
 pub mod people;
 pub mod sign_in;
+pub mod suspended;
 pub mod upkeep;
 
 // Each operation of the port by its name alone: by it the adapters find the function.
@@ -56,6 +57,7 @@ pub use people::read_people::*;
 pub use people::sign_ins::*;
 pub use people::sort_people::*;
 pub use sign_in::requests::*;
+pub use suspended::*;
 pub use upkeep::epoch::*;
 pub use upkeep::forget_documents::*;
 pub use upkeep::leases::*;

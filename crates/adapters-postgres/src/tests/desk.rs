@@ -13,9 +13,9 @@ use countersign_sql::ops::desk::overview::{
     note_replica, replicas,
 };
 use countersign_sql::ops::desk::proposals::{
-    end_proposal, find_proposal, forget_proposals, forget_proposals_of, list_proposals, put_proposal,
-    take_proposal,
+    end_proposal, find_proposal, forget_proposals, list_proposals, put_proposal, take_proposal,
 };
+use countersign_sql::ops::events::forget_person::forget_proposals_of;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use time::Duration;

@@ -10,11 +10,10 @@ use super::remove_email::remove_email;
 use super::wallets::{ForgetNameOfWallet, lock_user};
 use crate::columns::{At, Id, Key, Moment, Text, WalletKeys};
 use crate::database::Statement;
-use crate::ops::desk::proposals::forget_proposals_of;
-use crate::ops::desk::suspensions::{require_active, signers_of};
-use crate::ops::events::forget_person::{forget_person, pseudonym_left};
+use crate::ops::events::forget_person::{forget_person, forget_proposals_of, pseudonym_left};
 use crate::ops::events::fulfil::fulfil;
 use crate::ops::events::record_event::record;
+use crate::ops::suspended::{require_active, signers_of};
 use crate::statement::statement;
 use crate::{Database, SqlError};
 

@@ -5,8 +5,8 @@ use countersign_ports::{LinkWallet, WalletLinked};
 use super::wallets::{are_blocked, count_of, find_owner, lock_user_of, spend};
 use crate::columns::{At, BigInt, Id, Key, Moment, Text};
 use crate::database::Statement;
-use crate::ops::desk::suspensions::spread_suspension;
 use crate::ops::events::record_event::record_about;
+use crate::ops::suspended::spread_suspension;
 use crate::statement::statement;
 use crate::{Database, SqlError, Undone};
 

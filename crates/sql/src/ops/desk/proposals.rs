@@ -2,14 +2,14 @@
 
 use countersign_domain::desk::proposal::{Proposal, ProposalState, given_up_before};
 use countersign_domain::forgetting::Past;
-use countersign_domain::id::{GrantId, UserId};
+use countersign_domain::id::GrantId;
 use countersign_ports::{EndProposal, ProposalAt, ProposalPage, PutProposal, TakeProposal};
 use uuid::Uuid;
 
 use crate::columns::{At, BigInt, Id, Key, Moment, Nullable, Text};
 use crate::database::Statement;
-use crate::ops::desk::suspensions::require_active;
 use crate::ops::events::record_event::{is_recorded, record};
+use crate::ops::suspended::require_active;
 use crate::rows::proposal::{NewProposal, ProposalRow, ProposalSql, proposal_columns};
 use crate::statement::statement;
 use crate::{Database, SqlError};
@@ -96,12 +96,6 @@ pub fn forget_proposals(db: &mut impl Database, before: Past, limit: u32) -> Res
     Ok(u64::try_from(forgotten).unwrap_or(u64::MAX))
 }
 
-/// Forgets the proposals that a user signed, first or second.
-pub fn forget_proposals_of(db: &mut impl Database, user: UserId) -> Result<(), SqlError> {
-    ForgetOf { user: user.into() }.run(db)?;
-    Ok(())
-}
-
 statement! {
     /// One row if the id is free, none otherwise.
     pub StoreProposal<'a> {
@@ -173,21 +167,4 @@ statement! {
           ORDER BY expires_at, id LIMIT :limit FOR UPDATE SKIP LOCKED \
         ) \
         DELETE FROM proposals USING old WHERE proposals.id = old.id"
-}
-
-statement! {
-    /// In the order of their ids, so that two whose accounts are deleted at once do not wait for each other.
-    pub ForgetOf { user: Id as Key },
-    sqlite = "DELETE FROM proposals WHERE user_id = :user OR second_user_id = :user",
-    postgres = "\
-        WITH theirs AS MATERIALIZED ( \
-          SELECT id FROM proposals WHERE user_id = :user \
-          UNION SELECT id FROM proposals WHERE second_user_id = :user \
-          ORDER BY id \
-        ), held AS MATERIALIZED ( \
-          SELECT theirs.id FROM theirs CROSS JOIN LATERAL ( \
-            SELECT FROM proposals WHERE proposals.id = theirs.id OFFSET 0 FOR UPDATE \
-          ) AS locked \
-        ) \
-        DELETE FROM proposals USING held WHERE proposals.id = held.id"
 }

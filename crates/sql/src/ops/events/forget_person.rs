@@ -156,6 +156,12 @@ fn forget_some<D: Database>(
     Ok(sealed.len() < EVENTS_A_STEP as usize)
 }
 
+/// Forgets the proposals that a user signed, first or second.
+pub fn forget_proposals_of(db: &mut impl Database, user: UserId) -> Result<(), SqlError> {
+    ForgetOf { user: user.into() }.run(db)?;
+    Ok(())
+}
+
 statement! {
     /// One row for each event. Without the request too, whose line in the log names the person. Reads all fresh events: they
     /// are few, and sign-ins do not pay for an index.
@@ -313,4 +319,21 @@ statement! {
 
 statement! {
     Forgotten { user: Id as Key } = "DELETE FROM left_to_forget WHERE user_id = :user"
+}
+
+statement! {
+    /// In the order of their ids, so that two whose accounts are deleted at once do not wait for each other.
+    pub ForgetOf { user: Id as Key },
+    sqlite = "DELETE FROM proposals WHERE user_id = :user OR second_user_id = :user",
+    postgres = "\
+        WITH theirs AS MATERIALIZED ( \
+          SELECT id FROM proposals WHERE user_id = :user \
+          UNION SELECT id FROM proposals WHERE second_user_id = :user \
+          ORDER BY id \
+        ), held AS MATERIALIZED ( \
+          SELECT theirs.id FROM theirs CROSS JOIN LATERAL ( \
+            SELECT FROM proposals WHERE proposals.id = theirs.id OFFSET 0 FOR UPDATE \
+          ) AS locked \
+        ) \
+        DELETE FROM proposals USING held WHERE proposals.id = held.id"
 }

@@ -6,7 +6,7 @@ use countersign_domain::id::UserId;
 use super::fulfil::fulfil;
 use crate::columns::{Bool, Id, Key};
 use crate::database::Statement;
-use crate::ops::desk::suspensions::{require_active, signers_of};
+use crate::ops::suspended::{require_active, signers_of};
 use crate::rows::event::NewEvent;
 use crate::statement::statement;
 use crate::{Database, SqlError};
