@@ -1,13 +1,10 @@
 //! The uses of clients are written down.
 
-use std::collections::BTreeMap;
-
 use countersign_ports::ClientUse;
-use time::OffsetDateTime;
-use uuid::Uuid;
 
 use crate::columns::{At, Ids, Keys, Moment};
 use crate::database::Statement;
+use crate::ops::people::sign_ins::by_time;
 use crate::statement::statement;
 use crate::{Database, SqlError};
 
@@ -16,20 +13,6 @@ pub fn note_client_uses(db: &mut impl Database, uses: &[ClientUse]) -> Result<()
         NoteClientUses { used_at, clients }.run(db)?;
     }
     Ok(())
-}
-
-/// What was used at each time. Times are noted to the minute or the second, so there are few. The ids are in one
-/// order, so that two replicas that lock the same rows do not wait for each other.
-pub(crate) fn by_time(uses: impl Iterator<Item = (OffsetDateTime, Uuid)>) -> Vec<(At, Ids)> {
-    let mut by_time: BTreeMap<OffsetDateTime, Vec<Uuid>> = BTreeMap::new();
-    for (at, id) in uses {
-        by_time.entry(at).or_default().push(id);
-    }
-    let sorted = |(at, mut ids): (OffsetDateTime, Vec<Uuid>)| {
-        ids.sort_unstable();
-        (At(at), Ids(ids))
-    };
-    by_time.into_iter().map(sorted).collect()
 }
 
 statement! {
