@@ -531,8 +531,8 @@ async fn suspend_operator(trial: Trial) {
     let owned = fixtures::suspend_operator(&Subject::Wallet(login.account));
     let command = |event| SuspendOperator { event, ..owned.clone() };
     trial.nothing(|event| store.suspend_operator(command(event)), OperatorSuspended::AlreadySo).await;
-    let nobody = fixtures::suspend_operator(&Subject::User(fixtures::user_id()));
-    let command = |event| SuspendOperator { event, ..nobody.clone() };
+    let unknown = fixtures::suspend_operator(&Subject::User(fixtures::user_id()));
+    let command = |event| SuspendOperator { event, ..unknown.clone() };
     trial.nothing(|event| store.suspend_operator(command(event)), OperatorSuspended::UserUnknown).await;
 }
 

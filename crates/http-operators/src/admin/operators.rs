@@ -208,12 +208,9 @@ fn answer(effect: &Effect) -> Result<HttpResponse, Problem> {
 
 impl OperatorBody {
     fn of(listed: OperatorListed, names: &Names) -> Self {
+        let user = listed.owner().map(|user| user.to_string());
         let suspended =
             listed.suspension.map(|Suspension { at, reason }| SuspensionBody { at: iso8601(at), reason });
-        let user = match &listed.who {
-            Subject::User(_) => None,
-            Subject::Wallet(_) => listed.user.map(|user| user.to_string()),
-        };
         Self {
             who: listed.who.to_string(),
             name: names.text(&listed.who).map(str::to_owned),

@@ -697,8 +697,7 @@ impl BecomesView {
 
 impl AffectedView {
     fn of((affected, counted): &(Affected, Counted)) -> Self {
-        let more = if counted.is_limit { "+" } else { "" };
-        Self { key: affected.name(), count: format!("{}{more}", counted.count) }
+        Self { key: affected.name(), count: counted.to_string() }
     }
 }
 

@@ -49,6 +49,11 @@ impl Here {
         self == listed || (self, listed) == (Self::Wallets, Self::People)
     }
 
+    /// Do its forms or filters offer groups to choose from?
+    const fn offers_groups(self) -> bool {
+        matches!(self, Self::People | Self::Wallets | Self::Groups | Self::Clients)
+    }
+
     /// The key of its text.
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -131,7 +136,7 @@ struct Frame<'a> {
     places: Vec<Vec<Entry>>,
     me: Me,
     notice: Option<Notice>,
-    /// The groups to choose from in forms and filters; none if there are too many.
+    /// The groups to choose from in forms and filters; none if there are too many, or nothing asks for one.
     groups: Vec<String>,
     /// The secret of the forms that begin a change.
     form: String,
@@ -164,6 +169,7 @@ impl Visit {
         content: &P,
     ) -> Result<HttpResponse, ApiError> {
         let account = &self.operator.session.account;
+        let groups = if here.offers_groups() { offered_groups(self).await } else { Ok(Vec::new()) };
         let frame = Frame {
             here: here.name(),
             state: about.state.unwrap_or(here.name()),
@@ -172,7 +178,7 @@ impl Visit {
             places: self.places(here).await?,
             me: Me { short: account.shortened(), address: account.caip10(), name: NameOf::wallet(account) },
             notice: about.notice,
-            groups: offered_groups(self).await.map_err(unavailable)?,
+            groups: groups.map_err(unavailable)?,
             form: self.forms().secret(&Action::BeginDeskChange),
         };
         let mut shown =
@@ -195,10 +201,7 @@ impl Visit {
             Some(Quorum::Two) => Some(count_waiting(self.desk()).await.map_err(unavailable)?.0),
             Some(Quorum::One) | None => None,
         };
-        let count = |waiting: Counted| {
-            let more = if waiting.is_limit { "+" } else { "" };
-            (waiting.count > 0).then(|| format!("{}{more}", waiting.count))
-        };
+        let count = |waiting: Counted| (waiting.count > 0).then(|| waiting.to_string());
         let entry = |place: &Here| {
             let is_proposals = *place == Here::Proposals;
             (!is_proposals || waiting.is_some()).then(|| Entry {

@@ -2,6 +2,7 @@
 //! server once a minute, and sessions only up to a limit.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use countersign_domain::desk::proposal;
 use countersign_domain::event::EventKind;
@@ -66,6 +67,12 @@ pub struct Counted {
     pub count: u32,
     /// Are there perhaps more?
     pub is_limit: bool,
+}
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.count, if self.is_limit { "+" } else { "" })
+    }
 }
 
 /// Reads the overview. What this server counted and has not written yet is added to what is stored.

@@ -16,7 +16,7 @@ use countersign_usecases::clients::register_client::{declared_to, judge};
 
 use super::Desk;
 use super::overview::Counted;
-use super::subject::{Guard, NO, SubjectRead, YES, read_subject, release_name, rule_name};
+use super::subject::{Guard, NO, SubjectRead, YES, read_subject, release_name, rule_name, yes_because};
 
 /// The most people and grants that are counted.
 const MOST_COUNTED: u32 = 10_000;
@@ -123,11 +123,14 @@ fn becomes(subject: &SubjectRead) -> Vec<Becomes> {
     let was = |name: FactName| values(facts, name);
     let all = match named {
         Act::Block { reason, .. } => {
-            vec![replaced(FactName::Blocked, was(FactName::Blocked), vec![yes_because(reason)])]
+            vec![replaced(FactName::Blocked, was(FactName::Blocked), vec![yes_because(reason.as_deref())])]
         }
         Act::Suspend { reason, .. } => {
             let others = stays(FactName::OtherWallets, was(FactName::OtherWallets));
-            vec![replaced(FactName::Suspended, was(FactName::Suspended), vec![yes_because(reason)]), others]
+            vec![
+                replaced(FactName::Suspended, was(FactName::Suspended), vec![yes_because(reason.as_deref())]),
+                others,
+            ]
         }
         Act::Restore { .. } => {
             let others = stays(FactName::OtherWallets, was(FactName::OtherWallets));
@@ -214,10 +217,6 @@ fn becomes(subject: &SubjectRead) -> Vec<Becomes> {
     };
     let is_any = |one: &Becomes| one.gone != one.new || (one.gone.is_empty() && !one.stays.is_empty());
     all.into_iter().filter(is_any).collect()
-}
-
-fn yes_because(reason: &Option<String>) -> String {
-    reason.as_ref().map_or_else(|| YES.to_owned(), |reason| format!("{YES}: {reason}"))
 }
 
 /// The values of a fact; none if it says that there is nothing.

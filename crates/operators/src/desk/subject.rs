@@ -8,7 +8,6 @@ use countersign_domain::admission::{AccessRule, Block, Release};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::client::{Client, ClientAuthentication, ClientOrigin};
 use countersign_domain::client_change::FieldChange;
-use countersign_domain::desk::operators::Suspension;
 use countersign_domain::desk::pending::{Fact, FactName, mark_of};
 use countersign_domain::group::{GroupName, Through};
 use countersign_domain::id::{ClientId, GrantId, UserId};
@@ -368,18 +367,21 @@ fn is_blocked_for(facts: &[Fact], reason: Option<&str>) -> bool {
     let is_free = Fact::new(FactName::Blocked, NO);
     let is_so = |fact: &Fact| match reason {
         None => *fact != is_free,
-        Some(reason) => fact.value == format!("{YES}: {reason}"),
+        Some(reason) => fact.value == yes_because(Some(reason)),
     };
     facts.iter().any(|fact| fact.name == FactName::Blocked && is_so(fact))
 }
 
 fn blocked(block: Option<&Block>) -> Fact {
-    let value = match block {
-        None => NO.to_owned(),
-        Some(Block { reason: None, .. }) => YES.to_owned(),
-        Some(Block { reason: Some(reason), .. }) => format!("{YES}: {reason}"),
-    };
-    Fact::new(FactName::Blocked, value)
+    Fact::new(
+        FactName::Blocked,
+        block.map_or_else(|| NO.to_owned(), |block| yes_because(block.reason.as_deref())),
+    )
+}
+
+/// That something is so, with the reason if there is one.
+pub(super) fn yes_because(reason: Option<&str>) -> String {
+    reason.map_or_else(|| YES.to_owned(), |reason| format!("{YES}: {reason}"))
 }
 
 /// A wallet, as distinct from the contract with the same address.
@@ -422,11 +424,7 @@ async fn suspended_or_not(desk: Desk<'_>, who: &mut NamedSubject) -> Result<(Kno
     let storage = &*desk.context.storage;
     let subject = Subject::from(who.clone());
     let found = suspension_of(storage, subject.clone()).await?;
-    let value = match &found {
-        None => NO.to_owned(),
-        Some(Suspension { reason: None, .. }) => YES.to_owned(),
-        Some(Suspension { reason: Some(reason), .. }) => format!("{YES}: {reason}"),
-    };
+    let value = found.as_ref().map_or_else(|| NO.to_owned(), |found| yes_because(found.reason.as_deref()));
     let user = match &subject {
         Subject::User(user) => Some(*user),
         Subject::Wallet(wallet) => storage.find_owner(wallet.clone()).await?,

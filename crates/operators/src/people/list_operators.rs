@@ -20,6 +20,16 @@ pub struct OperatorListed {
     pub suspension: Option<Suspension>,
 }
 
+impl OperatorListed {
+    /// The user that a wallet belongs to.
+    pub const fn owner(&self) -> Option<UserId> {
+        match self.who {
+            Subject::User(_) => None,
+            Subject::Wallet(_) => self.user,
+        }
+    }
+}
+
 /// What makes an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Through {

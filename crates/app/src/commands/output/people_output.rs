@@ -244,10 +244,7 @@ pub(crate) fn operators(
     output: Output,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let user = |operator: &OperatorListed| match &operator.who {
-        Subject::User(_) => None,
-        Subject::Wallet(_) => operator.user.map(|user| user.to_string()),
-    };
+    let user = |operator: &OperatorListed| operator.owner().map(|user| user.to_string());
     match output {
         Output::Json => {
             let shown = operators.iter().map(|operator| {
