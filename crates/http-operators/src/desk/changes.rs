@@ -550,7 +550,7 @@ impl DonePage {
         if self.proposed.is_none()
             && let Some(request) = &self.request
         {
-            self.happened = events::happened(visit, request, MOST_SHOWN).await?;
+            self.happened = events::happened(visit, request, change.name(), MOST_SHOWN).await?;
         }
         if let (Act::RegisterClient { id: Some(id), .. }, None) = (change, &self.proposed) {
             let client = NewClient::of(visit, id);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Path;
+use countersign_domain::act::ActName;
 use countersign_domain::event::{Event, EventKind, EventPerson, SIGNED_IN};
 use countersign_domain::id::{ClientId, EventId, GrantId};
 use countersign_domain::wallet::AccountKind;
@@ -201,10 +202,16 @@ async fn clients_in(visit: &Visit, events: &[Event]) -> Result<BTreeMap<ClientId
     Ok(clients)
 }
 
-/// What a request did, as sentences, oldest first.
-pub(super) async fn happened(visit: &Visit, request: &str, at_most: u32) -> Result<Vec<Happened>, ApiError> {
+/// What an act did in a request, as sentences: what it is for, and then what followed from it.
+pub(super) async fn happened(
+    visit: &Visit,
+    request: &str,
+    act: ActName,
+    at_most: u32,
+) -> Result<Vec<Happened>, ApiError> {
     let events = visit.management().storage.events_of_request(request, None, at_most).await;
-    let events = events.map_err(unavailable)?;
+    let mut events = events.map_err(unavailable)?;
+    events.sort_by_key(|event| !act.row().events.contains(&event.kind));
     let clients = clients_in(visit, &events).await?;
     Ok(events.iter().map(|event| Happened::of(event, &clients)).collect())
 }
