@@ -6,8 +6,8 @@
 //!
 //! Work that runs by the clock only adds to a window: upkeep, timers, a checkpoint of SQLite's log. So
 //! short windows are counted for each step, and the figure is their lower quartile. It stays stable until most of
-//! the windows are affected. Events are sealed every eight seconds, and beside the tests a sign-in takes one or two
-//! here: so a window is short even then.
+//! the windows are affected. What was used is written every three seconds, and beside the tests a sign-in
+//! takes one or two here: so a window is short even then.
 
 mod callgrind;
 mod figures;
@@ -110,7 +110,7 @@ const fn requests_of(step: Step) -> usize {
     if matches!(step, Step::Flow) {
         2
     } else if matches!(step, Step::Login | Step::Exchange | Step::Refresh) {
-        5
+        3
     } else {
         25
     }

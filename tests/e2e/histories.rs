@@ -13,10 +13,9 @@ use serde_json::{Value, json};
 
 use crate::admin::{Admin, encoded, mighty, request};
 
-/// What acts change: a name, and the columns in which a change needs an event. All columns if none are named.
-const TABLES: [(&str, &str); 20] = [
+/// What acts change: a name, and the columns in which a change needs an event. All columns if none are named, except [`WRITTEN_BEHIND`].
+const TABLES: [(&str, &str); 19] = [
     ("clients", ""),
-    ("client_secrets", ""),
     ("user_groups", ""),
     ("group_users", ""),
     ("group_wallets", ""),
@@ -37,6 +36,9 @@ const TABLES: [(&str, &str); 20] = [
     ("signing_keys", "kid"),
 ];
 
+/// What a server notes behind the requests: when a client was last used.
+const WRITTEN_BEHIND: [&str; 1] = ["used_at"];
+
 /// The kinds of events that a server writes by itself.
 const OF_THE_SERVER: [&str; 3] = ["key_activated", "upgraded", "host_noted"];
 
@@ -48,9 +50,9 @@ fn told(kind: &str) -> &'static [&'static str] {
         "sign_out" | "session_ended" | "user_signed_out" | "grant_revoked" => &["grants", "login_sessions"],
         "consent_revoked" => &["consents", "signed_consents", "grants"],
         "client_registered" => &["clients"],
-        "client_changed" | "access_changed" => &["clients", "client_secrets"],
-        "client_deleted" => &["clients", "client_secrets", "grants", "signed_consents", "consents"],
-        "secret_rotated" => &["clients", "client_secrets"],
+        "client_changed" | "access_changed" => &["clients"],
+        "client_deleted" => &["clients", "grants", "signed_consents", "consents"],
+        "secret_rotated" => &["clients"],
         "user_blocked" | "user_unblocked" => &["blocked_users", "grants", "login_sessions"],
         "wallet_blocked" | "wallet_unblocked" => &["blocked_wallets", "grants", "login_sessions"],
         "user_named" => &["named_users"],
@@ -90,7 +92,7 @@ impl Seen {
             .iter()
             .map(|(table, columns)| {
                 let columns: Vec<_> = match *columns {
-                    "" => vec![database.row_of(table)],
+                    "" => vec![database.row_of(table, &WRITTEN_BEHIND)],
                     named => named.split(", ").map(|column| shown(database, column)).collect(),
                 };
                 format!("SELECT '{table} ' || {} AS word FROM {table} t", columns.join(" || ' ' || "))

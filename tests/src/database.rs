@@ -31,9 +31,9 @@ struct Inner {
 /// What a server that was stopped leaves: the database, and the secret that opens its keys.
 const SQLITE_FILES: [&str; 2] = ["countersign.db", "countersign.db.secret"];
 
-/// The tables that a server writes to while it seals events, counts, and says that it runs.
-const BY_ITSELF: [&str; 6] =
-    ["fresh_events", "checkpoints", "leases", "day_counts", "hour_counts", "replicas"];
+/// The tables that a server writes to while it seals events, counts, notes which secrets are in use, and says that it runs.
+const BY_ITSELF: [&str; 7] =
+    ["fresh_events", "checkpoints", "leases", "day_counts", "hour_counts", "client_secrets", "replicas"];
 
 enum Store {
     Sqlite,
@@ -242,7 +242,7 @@ impl Database {
     /// Every row of every table as text in lower case, by table. Ids have no hyphens.
     pub fn texts(&self) -> BTreeMap<String, Vec<String>> {
         let texts = |table: String| {
-            let row = self.row_of(&table);
+            let row = self.row_of(&table, &[]);
             let rows = self.words(&format!("SELECT {row} AS word FROM {table} t")).into_iter();
             let rows = rows.map(|row| row.to_lowercase().replace('-', "")).collect();
             (table, rows)
@@ -250,14 +250,15 @@ impl Database {
         self.tables().into_iter().map(texts).collect()
     }
 
-    /// What writes a row of a table `t` as text, in a query.
-    pub fn row_of(&self, table: &str) -> String {
+    /// What writes a row of a table `t` as text, in a query, without these columns.
+    pub fn row_of(&self, table: &str, without: &[&str]) -> String {
         if self.is_postgres() {
-            return r"replace(t::text, E'\n', ' ')".to_owned();
+            let without: String = without.iter().map(|column| format!(" - '{column}'")).collect();
+            return format!(r"replace((to_jsonb(t){without})::text, E'\n', ' ')");
         }
         let columns = self.words(&format!("SELECT name AS word FROM pragma_table_info('{table}')"));
-        let columns: Vec<_> = columns.iter().map(|column| format!("quote(\"{column}\")")).collect();
-        columns.join(" || ' ' || ")
+        let columns = columns.iter().filter(|column| !without.contains(&column.as_str()));
+        columns.map(|column| format!("quote(\"{column}\")")).collect::<Vec<_>>().join(" || ' ' || ")
     }
 
     fn tables(&self) -> Vec<String> {

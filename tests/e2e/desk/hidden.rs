@@ -45,9 +45,9 @@ const PATHS: [&str; 28] = [
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// What a stranger can tell one answer from another by: status, headers and body.
-type Looks = (u16, Vec<(String, String)>, String);
+pub(super) type Looks = (u16, Vec<(String, String)>, String);
 
-fn looks(response: &Response) -> Looks {
+pub(super) fn looks(response: &Response) -> Looks {
     let id = response.header("X-Request-Id").unwrap_or_default().to_owned();
     let mut headers: Vec<(String, String)> = response
         .headers
