@@ -56,6 +56,7 @@ fn blocks(document: &str) -> Vec<Block> {
     let mut not_run = None;
     while let Some((place, line)) = lines.next() {
         let Some(language) = line.trim_start().strip_prefix("```") else {
+            let line = line.trim_start();
             let reason = line.strip_prefix("<!-- not run: ").and_then(|rest| rest.strip_suffix(" -->"));
             let is_between = line.is_empty() || line.starts_with("<!--");
             not_run = reason.map(str::to_owned).or(not_run.filter(|_| is_between));

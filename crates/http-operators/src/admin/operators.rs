@@ -122,6 +122,8 @@ struct OperatorBody {
 struct OperatorList {
     /// The operators.
     items: Vec<OperatorBody>,
+    /// Are there more than the first 1,000 of each kind?
+    more: bool,
 }
 
 /// An operator is suspended now.
@@ -146,11 +148,11 @@ struct RestoredNowBody {
 
 async fn list(state: Data<AdminState>, request: HttpRequest) -> Result<HttpResponse, Problem> {
     Query::of(&request, &[])?;
-    let Operators { operators, more: _ } = list_operators(state.management(), MOST_OPERATORS).await?;
+    let Operators { operators, more } = list_operators(state.management(), MOST_OPERATORS).await?;
     let who = operators.iter().map(|operator| operator.who.clone());
     let names = Names::of(state.management().storage, who).await?;
     let items = operators.into_iter().map(|operator| OperatorBody::of(operator, &names)).collect();
-    Ok(HttpResponse::Ok().json(OperatorList { items }))
+    Ok(HttpResponse::Ok().json(OperatorList { items, more }))
 }
 
 async fn suspend(

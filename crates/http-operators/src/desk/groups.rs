@@ -67,6 +67,7 @@ struct MemberRow {
     wallet: Option<WalletView>,
     /// The user; for a wallet, the one it belongs to.
     user: Option<UserView>,
+    is_suspended: bool,
     added: Moment,
     form: Option<Form>,
 }
@@ -106,6 +107,9 @@ pub(super) async fn show(visit: Visit, name: Path<String>) -> Result<HttpRespons
     let more = members.len() > most;
     members.truncate(most);
     let next = members.last().filter(|_| more).map(|last| row_of(&last.member));
+    let who = members.iter().map(|member| member.member.clone()).collect();
+    let suspensions = storage.suspensions_of(who).await.map_err(unavailable)?;
+    let rows = members.iter().zip(suspensions).enumerate();
     let (clients, next_client) = clients_that_name(&visit, &name, &query, most).await?;
     let catalog = visit.management().resources.read_fresh().await.map_err(unavailable)?;
     let policy = &visit.state.context.policy;
@@ -117,10 +121,8 @@ pub(super) async fn show(visit: Visit, name: Path<String>) -> Result<HttpRespons
         is_admins: policy.desk.as_ref().is_some_and(|desk| desk.group.as_ref() == Some(&name)),
         is_default: policy.default_access.groups().contains(&name),
         needed_by: catalog.needing(&name).map(ToString::to_string).collect(),
-        members: members
-            .iter()
-            .enumerate()
-            .map(|(number, member)| MemberRow::of(&visit, &name, number, member))
+        members: rows
+            .map(|(number, (member, found))| MemberRow::of(&visit, &name, number, member, found.is_some()))
             .collect(),
         group: GroupRow::of(&found),
         pager: query.pager(next),
@@ -183,7 +185,7 @@ impl GroupRow {
 }
 
 impl MemberRow {
-    fn of(visit: &Visit, group: &GroupName, number: usize, row: &GroupMember) -> Self {
+    fn of(visit: &Visit, group: &GroupName, number: usize, row: &GroupMember, is_suspended: bool) -> Self {
         let known = Sent::of_who(&row.member).with(ActField::Group, [group]);
         let (wallet, about) = match &row.member {
             Subject::User(user) => (None, user.to_string()),
@@ -197,6 +199,7 @@ impl MemberRow {
         Self {
             wallet: wallet.map(|account| WalletView::of(&*visit.state.context.wallets, account)),
             user: user.map(UserView::of),
+            is_suspended,
             added: Moment::at(row.added_at),
             form: Some(form.numbered(number, &about)),
         }

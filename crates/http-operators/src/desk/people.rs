@@ -7,6 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use countersign_domain::act::ActName;
 use countersign_domain::client::Client;
+use countersign_domain::desk::operators::Suspension;
 use countersign_domain::group::{GroupName, Through};
 use countersign_domain::id::UserId;
 use countersign_domain::subject::Subject;
@@ -183,10 +184,16 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
     let mut forms = forms(&visit, &known, &read.person, is_operator);
     let act = if suspension.is_some() { ActName::RestoreOperator } else { ActName::SuspendOperator };
     forms.extend((is_operator || suspension.is_some()).then(|| visit.make_form(act, &known)));
-    let suspension = suspension.as_ref().map(BlockView::of_suspension);
-    let page = PersonPage { suspension, is_operator, ..PersonPage::of(wallets, read, forms) };
+    let page = PersonPage::of(wallets, read, Office { suspension, is_operator, forms });
     let about = About { subject: Some(NameOf::user(id).or(id.to_string())), ..About::default() };
     visit.show(DeskPage::Person, Here::People, about, StatusCode::OK, &page).await
+}
+
+/// What operators know and can do about a person beside what is stored with them.
+struct Office {
+    suspension: Option<Suspension>,
+    is_operator: bool,
+    forms: Vec<Form>,
 }
 
 /// Do the settings make an operator of this person?
@@ -220,11 +227,7 @@ impl PersonRow {
 }
 
 impl PersonPage {
-    fn of(
-        wallets: &dyn WalletVerifier,
-        PersonRead { person, clients }: PersonRead,
-        forms: Vec<Form>,
-    ) -> Self {
+    fn of(wallets: &dyn WalletVerifier, PersonRead { person, clients }: PersonRead, office: Office) -> Self {
         let view = |account| WalletView::of(wallets, account);
         let of_wallets = person.listed.wallets.iter().map(|linked| LinkedRow {
             wallet: view(&linked.account),
@@ -267,13 +270,13 @@ impl PersonPage {
             created: Moment::at(person.listed.created_at),
             last_sign_in: person.listed.last_sign_in_at.map(Moment::at),
             block: person.listed.block.as_ref().map(BlockView::of),
-            suspension: None,
-            is_operator: false,
+            suspension: office.suspension.as_ref().map(BlockView::of_suspension),
+            is_operator: office.is_operator,
             wallets: of_wallets.collect(),
             memberships: memberships.collect(),
             sessions: sessions.collect(),
             grants: grants.collect(),
-            forms,
+            forms: office.forms,
         }
     }
 }

@@ -16,15 +16,18 @@ use countersign_http_actix::extract::body::Body;
 use countersign_http_actix::limits::rate_limit::Limited;
 use countersign_http_actix::page::moment::Moment;
 use countersign_http_actix::page::name::DeskPage;
+use countersign_operators::desk::begin_change::Given;
+use countersign_operators::desk::oneself::is_about_oneself;
 use countersign_operators::desk::proposals::{
     BeginCountersignError, MaySign, ProposalRead, begin_countersign, list_proposals, read_proposal,
 };
 use serde::Serialize;
 
 use super::admit::Visit;
-use super::asking::are_ticks;
+use super::asking::{ONESELF, are_ticks};
 use super::changes::{self, Refusal, again_at};
 use super::events::{SignatureView, refusal_of};
+use super::field::Field;
 use super::forms::{Form, key_of};
 use super::names::NameOf;
 use super::query::{Pager, Query, wrong_row};
@@ -62,6 +65,8 @@ struct ProposalPage {
     /// Why another operator refused it.
     refused_for: Option<String>,
     may_sign: bool,
+    /// Asks for the word if the change takes the desk away from who would sign it.
+    word: Option<Field>,
     is_same_person: bool,
     is_person_unknown: bool,
     /// Takes it back, or refuses it.
@@ -105,13 +110,20 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Result<HttpResponse,
         (false, ProposalState::Waiting) if read.may_sign != MaySign::Over => Some(ActName::RefuseProposal),
         (false, _) => None,
     };
+    let may_sign = read.may_sign == MaySign::Yes;
+    let user = visit.operator.session.user;
+    let is_about_oneself = match read.change.as_ref().filter(|_| may_sign) {
+        Some(change) => is_about_oneself(&visit.state.context, user, change).await.map_err(unavailable)?,
+        None => false,
+    };
     let page = ProposalPage {
         row: ProposalRow::of(&visit, &read),
         text,
         signature,
         second,
         refused_for,
-        may_sign: read.may_sign == MaySign::Yes,
+        may_sign,
+        word: is_about_oneself.then(|| Field::of(ONESELF, &Sent::default(), &*visit.settings.applications)),
         is_same_person,
         is_person_unknown: read.may_sign == MaySign::PersonUnknown,
         form: change.map(|change| visit.make_form(change, &known)),
@@ -138,7 +150,8 @@ pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<
         Unfit::Fields(wrong) => ApiError::invalid_request(written(&wrong)),
         Unfit::NoChange | Unfit::Unwritable => ApiError::invalid_request("proposal is missing"),
     })?;
-    let begun = begin_countersign(visit.desk(), &visit.operator, id, signer.as_ref()).await;
+    let given = Given { signer: signer.as_ref(), word: sent.one(ONESELF.name) };
+    let begun = begin_countersign(visit.desk(), &visit.operator, id, given).await;
     let back = format!("/proposals/{id}");
     let refused = async |refusal| changes::refused(&visit, refusal, Here::Proposals, &back).await;
     let (pending, shown) = match begun {

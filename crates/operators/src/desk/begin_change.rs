@@ -42,26 +42,30 @@ impl From<ActRefused> for BeginChangeError {
     }
 }
 
-/// Judges a change and makes its text, for this wallet or else for the first of the operator's. `typed` is what the operator
-/// typed to confirm that they mean themselves.
+/// What an operator gives beside a change.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Given<'a> {
+    /// The wallet that signs; the first of theirs by default.
+    pub signer: Option<&'a WalletAccount>,
+    /// The word that confirms that they mean themselves.
+    pub word: Option<&'a str>,
+}
+
+/// Judges a change and makes its text.
 pub async fn begin_change(
     desk: Desk<'_>,
     operator: &Operator,
     change: Act,
-    signer: Option<&WalletAccount>,
-    typed: Option<&str>,
+    given: Given<'_>,
 ) -> Result<(PendingChange, ChangeText), BeginChangeError> {
     let now = desk.context.clock.now();
-    let signer = choose_signer(operator, signer)?;
+    let signer = choose_signer(operator, given.signer)?;
     let change = with_id(desk, change);
     let subject = read_subject(desk, operator.session.user, normalized(&change)?).await?;
     if let Some(refused) = subject.refused {
         return Err(refused.into());
     }
-    let user = operator.session.user;
-    if typed != Some(oneself::WORD) && is_about_oneself(desk.context, user, &subject.named).await? {
-        return Err(BeginChangeError::AboutOneself);
-    }
+    require_word(desk, operator, &subject.named, given.word).await?;
     // What is judged is what the text says, with the names that were looked up.
     let change = normalized(&subject.named)?;
     let written = WrittenChange { change, seen: Seen::of(&subject.facts), proposal: None };
@@ -69,6 +73,19 @@ pub async fn begin_change(
     let needs_second = subject.needs_second;
     let making = Making { id, written, facts: subject.facts, needs_second, signer };
     Ok(make_text(desk, now, making)?)
+}
+
+/// Refuses a change that takes the desk away from the operator, unless they typed the word.
+pub(super) async fn require_word(
+    desk: Desk<'_>,
+    operator: &Operator,
+    change: &Act,
+    word: Option<&str>,
+) -> Result<(), BeginChangeError> {
+    if word != Some(oneself::WORD) && is_about_oneself(desk.context, operator.session.user, change).await? {
+        return Err(BeginChangeError::AboutOneself);
+    }
+    Ok(())
 }
 
 /// Returns a text that an operator sent back, if it can still be signed. A page without scripts shows it once more

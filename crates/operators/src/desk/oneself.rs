@@ -12,11 +12,7 @@ use crate::people::suspend::person_of;
 pub const WORD: &str = "myself";
 
 /// Does the change block or suspend this user, or take them out of the operators' group?
-pub(super) async fn is_about_oneself(
-    context: &Context,
-    user: UserId,
-    change: &Act,
-) -> Result<bool, StoreError> {
+pub async fn is_about_oneself(context: &Context, user: UserId, change: &Act) -> Result<bool, StoreError> {
     let is_operators =
         |group| context.policy.desk.as_ref().is_some_and(|policy| policy.group.as_ref() == Some(group));
     let who = if let Act::Block { who, .. } | Act::Suspend { who, .. } = change {

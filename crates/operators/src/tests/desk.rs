@@ -29,6 +29,7 @@ use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::signing_key::KeyState;
 use countersign_domain::subject::Subject;
+use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
     EntropyExt, EventFilter, EventOrder, EventPage, KeyRing, KeyRingError, KeyRotation, LinkWallet,
     ListedKey, RotatedKeys, Storage, StoreError, UnlinkWallet, WalletLinked, WalletUnlinked,
@@ -41,11 +42,21 @@ use countersign_usecases::steps::recognize_operator::{Operator, recognize_operat
 use time::OffsetDateTime;
 
 use crate::desk::Desk;
-use crate::desk::begin_change::{ChangeText, begin_change};
+use crate::desk::begin_change::{ChangeText, Given, begin_change};
 use crate::desk::complete_change::{CompleteChangeError, Completed, complete_change};
 use crate::desk::proposals::begin_countersign;
 use crate::events::verify_events::{Broken, Signatures, Verified, VerifyError, verify_events};
 use crate::tests::world::{TestClient, ToyWallets, World, sign, toy};
+
+/// This wallet signs.
+fn signing_with(signer: &WalletAccount) -> Given<'_> {
+    Given { signer: Some(signer), ..Given::default() }
+}
+
+/// The operator typed this word.
+fn saying(word: Option<&str>) -> Given<'_> {
+    Given { word, ..Given::default() }
+}
 
 /// Keys without keys: it is only remembered what was asked, and recorded as the server does.
 struct Ring {
@@ -169,7 +180,7 @@ impl Office {
     }
 
     async fn begin(&self, operator: &Operator, change: Act) -> (PendingChange, ChangeText) {
-        begin_change(self.desk(), operator, change, None, None).await.unwrap()
+        begin_change(self.desk(), operator, change, Given::default()).await.unwrap()
     }
 
     /// Presents a text with this signature.
@@ -208,7 +219,7 @@ impl Office {
 
     /// An operator signs a proposal.
     async fn countersign(&self, operator: &Operator, id: GrantId) -> Result<Completed, CompleteChangeError> {
-        let begun = begin_countersign(self.desk(), operator, id, None).await.unwrap();
+        let begun = begin_countersign(self.desk(), operator, id, Given::default()).await.unwrap();
         self.finish(operator, begun).await
     }
 

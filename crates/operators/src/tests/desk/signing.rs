@@ -13,7 +13,7 @@ use countersign_usecases::act_refused::ActRefused;
 use countersign_usecases::context::blocks::IfBlocked;
 use time::Duration;
 
-use super::{Office, block, delete, group, id_of};
+use super::{Given, Office, block, delete, group, id_of, signing_with};
 use crate::desk::begin_change::{BeginChangeError, begin_change, recall_change};
 use crate::desk::complete_change::{CompleteChangeError, Completed};
 use crate::desk::{Changed, Stale};
@@ -86,7 +86,7 @@ async fn another_operator_s_wallet_signs_nothing_for_this_one() {
     assert!(matches!(refused, Err(CompleteChangeError::NotOperator)), "{refused:?}");
     // And Bob's browser is not asked to let Ada's wallet sign, nor a stranger's.
     for wallet in ["toy-ada", "toy-eve"] {
-        let refused = begin_change(office.desk(), &bob, block(MALLORY), Some(&toy(wallet)), None).await;
+        let refused = begin_change(office.desk(), &bob, block(MALLORY), signing_with(&toy(wallet))).await;
         assert!(matches!(refused, Err(BeginChangeError::NotOperator)), "{refused:?}");
     }
     nothing_happened(&office).await;
@@ -281,7 +281,7 @@ async fn an_operator_chooses_which_wallet_signs_and_a_wallet_that_is_no_operator
     // Signed in with the wallet that is no operator's: the person is one, and the other wallet signs.
     let ada = office.operator("toy-hot").await;
     assert_eq!(ada.wallets, [toy("toy-ada")]);
-    let refused = begin_change(office.desk(), &ada, block(MALLORY), Some(&toy("toy-hot")), None).await;
+    let refused = begin_change(office.desk(), &ada, block(MALLORY), signing_with(&toy("toy-hot"))).await;
     assert!(matches!(refused, Err(BeginChangeError::NotOperator)));
     let (mut pending, shown) = office.begin(&ada, block(MALLORY)).await;
     assert_eq!(shown.signer, toy("toy-ada"));
@@ -324,7 +324,7 @@ async fn a_second_block_is_refused_if_it_adds_nothing_and_leaves_its_signature_i
         let known = office.acts().await.len();
         office.make(&ada, block(Some("legal hold 4711"))).await.unwrap();
         for nothing in [None, Some("legal hold 4711")] {
-            let refused = begin_change(office.desk(), &ada, block(nothing), None, None).await;
+            let refused = begin_change(office.desk(), &ada, block(nothing), Given::default()).await;
             let refused = refused.map(|(_, shown)| shown.change);
             let is_nothing = matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoChange)));
             assert!(is_nothing, "{refused:?}");
@@ -426,7 +426,7 @@ async fn the_words_of_a_changed_client_name_each_field_and_a_change_of_nothing_i
         metadata: Box::new(metadata),
         fields: Vec::new(),
     };
-    let nothing = begin_change(office.desk(), &ada, change(plain.clone()), None, None).await;
+    let nothing = begin_change(office.desk(), &ada, change(plain.clone()), Given::default()).await;
     assert!(matches!(nothing, Err(BeginChangeError::Refused(ActRefused::NoChange))));
     let mut rights = plain.clone();
     rights.grant_types = Some(["authorization_code", "client_credentials"].map(str::to_owned).to_vec());

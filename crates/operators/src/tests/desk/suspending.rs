@@ -6,7 +6,7 @@ use countersign_usecases::act_refused::ActRefused;
 use super::*;
 use crate::desk::begin_change::BeginChangeError;
 use crate::desk::oneself::WORD;
-use crate::desk::proposals::ProposalGone;
+use crate::desk::proposals::{BeginCountersignError, ProposalGone};
 use crate::people::delete_user::delete_user;
 use crate::people::list_operators::{MOST_OPERATORS, Through, list_operators};
 use crate::people::suspend::{restore, suspend};
@@ -61,7 +61,7 @@ async fn their_proposals_end_and_the_event_leads_to_the_suspension() {
     );
     let id = office.propose(&bob, delete(&office.client().await)).await;
     let of_ada = office.propose(&ada, delete(&office.client().await)).await;
-    let begun = begin_countersign(office.desk(), &cal, id, None).await.unwrap();
+    let begun = begin_countersign(office.desk(), &cal, id, Given::default()).await.unwrap();
     office.make(&ada, suspending("toy-bob")).await.unwrap();
     assert_eq!(state(&office, id).await, ProposalState::Suspended);
     assert_eq!(state(&office, of_ada).await, ProposalState::Waiting);
@@ -105,10 +105,10 @@ async fn only_operators_are_suspended_and_all_of_them_are_listed() {
     let office = Office::new(Quorum::One);
     let ada = office.operator("toy-ada").await;
     office.sign_in("toy-eve").await;
-    let refused = begin_change(office.desk(), &ada, suspending("toy-eve"), None, None).await;
+    let refused = begin_change(office.desk(), &ada, suspending("toy-eve"), Given::default()).await;
     assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NotOperator(_)))), "{refused:?}");
     suspend_now(&office, operator("toy-cal")).await;
-    let again = begin_change(office.desk(), &ada, suspending("toy-cal"), None, None).await;
+    let again = begin_change(office.desk(), &ada, suspending("toy-cal"), Given::default()).await;
     assert!(matches!(again, Err(BeginChangeError::Refused(ActRefused::NoChange))), "{again:?}");
     let listed = list_operators(office.world.context.management(), MOST_OPERATORS).await.unwrap();
     let listed: Vec<_> = listed
@@ -136,10 +136,23 @@ async fn operators_type_a_word_before_they_lock_themselves_out() {
         Act::Suspend { who: Subject::User(user.into()), reason: None },
     ] {
         for typed in [None, Some("MYSELF"), Some("")] {
-            let refused = begin_change(office.desk(), &ada, change.clone(), None, typed).await;
+            let refused = begin_change(office.desk(), &ada, change.clone(), saying(typed)).await;
             assert!(matches!(refused, Err(BeginChangeError::AboutOneself)), "{change:?}: {refused:?}");
         }
-        begin_change(office.desk(), &ada, change, None, Some(WORD)).await.unwrap();
+        begin_change(office.desk(), &ada, change, saying(Some(WORD))).await.unwrap();
     }
-    begin_change(office.desk(), &ada, suspending("toy-bob"), None, None).await.unwrap();
+    begin_change(office.desk(), &ada, suspending("toy-bob"), Given::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn operators_type_the_word_too_when_they_are_the_second_to_sign() {
+    let office = Office::new(Quorum::Two);
+    let (ada, bob) = (office.operator("toy-ada").await, office.operator("toy-bob").await);
+    let id = office.propose(&bob, block("toy-ada")).await;
+    for typed in [None, Some("MYSELF"), Some("")] {
+        let refused = begin_countersign(office.desk(), &ada, id, saying(typed)).await;
+        let is_refused = matches!(refused, Err(BeginCountersignError::Begin(BeginChangeError::AboutOneself)));
+        assert!(is_refused, "{refused:?}");
+    }
+    begin_countersign(office.desk(), &ada, id, saying(Some(WORD))).await.unwrap();
 }
