@@ -7,7 +7,7 @@ use countersign_tests::{Wallet, on_both};
 
 use super::changes::Things;
 use super::hidden::looks;
-use super::{Seat, account, events, run_by_two, wanted};
+use super::{Seat, account, begun, events, run_by_two, wanted};
 use crate::events::wait_until_sealed;
 
 on_both! {
@@ -56,6 +56,29 @@ on_both! {
         wait_until_sealed(database, 1);
         let verified = database.operator(&["event", "verify"]).env("COUNTERSIGN_PUBLIC_URL", &first.public_url).output().unwrap();
         assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+    }
+
+    fn who_signs_second_against_themselves_types_the_word(database) {
+        let (ann, bob) = (Wallet::fresh(), Wallet::fresh());
+        let server = run_by_two(database, &[&ann, &bob]).start();
+        let (mut ann_at_desk, mut bob_at_desk) = (Seat::of(&server, &ann), Seat::of(&server, &bob));
+        let of_bob = account(&bob);
+        let fields = [("wallet", of_bob.as_str()), ("reason", "moves on")];
+        let proposal = ann_at_desk.propose(&wanted("/admin/wallets", "wallet-block", &fields));
+        let path = format!("/admin/proposals/{proposal}");
+        let html = bob_at_desk.page(&path);
+        let forms = countersign_tests::page::forms(&html).into_iter();
+        let form = forms.filter(|form| form.action.ends_with("/proposals/begin")).next_back().unwrap();
+        assert!(html.contains("name=\"oneself\""), "{html}");
+        for word in ["", "yes"] {
+            let sent = form.hidden.clone().with("oneself", word);
+            let refused = bob_at_desk.post("/admin/proposals/begin", &sent);
+            assert_eq!(refused.status, 409, "{word}: {refused:?}");
+        }
+        let sent = form.hidden.with("oneself", "myself");
+        let text = begun(&bob_at_desk.post("/admin/proposals/begin", &sent).expect(200).text());
+        assert_eq!(bob_at_desk.sign(&text).status, 200);
+        assert_eq!(bob_at_desk.get("/admin").status, 404);
     }
 
     fn nothing_that_a_suspended_operator_signs_counts_after_the_answer(database) {
