@@ -67,8 +67,8 @@ on_both! {
         let proposal = ann_at_desk.propose(&wanted("/admin/wallets", "wallet-block", &fields));
         let path = format!("/admin/proposals/{proposal}");
         let html = bob_at_desk.page(&path);
-        let forms = countersign_tests::page::forms(&html).into_iter();
-        let form = forms.filter(|form| form.action.ends_with("/proposals/begin")).next_back().unwrap();
+        let mut forms = countersign_tests::page::forms(&html).into_iter();
+        let form = forms.rfind(|form| form.action.ends_with("/proposals/begin")).unwrap();
         assert!(html.contains("name=\"oneself\""), "{html}");
         for word in ["", "yes"] {
             let sent = form.hidden.clone().with("oneself", word);

@@ -477,7 +477,6 @@ pub async fn no_act_counts_after_a_suspension_on_two_replicas(open: impl AsyncFn
     for _ in 0..MEETINGS {
         made += meet(&here, &there).await;
     }
-    println!("{made} of {} acts came before the suspension", MEETINGS * 3);
     assert!(made > 0 && made < MEETINGS * 3, "{made}: they never met");
 }
 

@@ -253,12 +253,10 @@ pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<
             ask_to_sign(&visit, &session, &pending, &shown, &again_at(&sent, "/changes")).await
         }
         Err(error) => {
-            let wrong = match &error {
-                BeginChangeError::Refused(ActRefused::Metadata(rejected)) => {
-                    vec![Wrong { name: rejected.field(), why: rejected.to_string() }]
-                }
-                _ => Vec::new(),
-            };
+            let mut wrong = Vec::new();
+            if let BeginChangeError::Refused(ActRefused::Metadata(rejected)) = &error {
+                wrong.push(Wrong { name: rejected.field(), why: rejected.to_string() });
+            }
             ask_again(&visit, &sent, of_begin(error)?, wrong).await
         }
     }
@@ -666,10 +664,8 @@ impl FactView {
     fn of(fact: &Fact) -> Self {
         let Fact { name, value } = fact;
         let value = Fact::without_mark(value);
-        let shown = match name {
-            FactName::Rule => value.strip_prefix("groups:").unwrap_or(value),
-            _ => value,
-        };
+        let groups = value.strip_prefix("groups:").filter(|_| *name == FactName::Rule);
+        let shown = groups.unwrap_or(value);
         Self { name: fact_key(name.name()), value: shown.to_owned(), word: word_for(*name, value) }
     }
 

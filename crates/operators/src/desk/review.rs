@@ -113,7 +113,29 @@ async fn affects(desk: Desk<'_>, change: &Act) -> Result<Vec<(Affected, Counted)
                 ]
             })
         }
-        _ => Vec::new(),
+        Act::Block { who: Subject::Wallet(_), .. }
+        | Act::Unblock { .. }
+        | Act::Suspend { .. }
+        | Act::Restore { .. }
+        | Act::Name { .. }
+        | Act::CreateGroup { .. }
+        | Act::RetitleGroup { .. }
+        | Act::DeleteGroup { .. }
+        | Act::AddMembers { .. }
+        | Act::RemoveMembers { .. }
+        | Act::RegisterClient { .. }
+        | Act::ChangeClient { .. }
+        | Act::OpenResources { .. }
+        | Act::CloseResources { .. }
+        | Act::CreateResource { .. }
+        | Act::UpdateResource { .. }
+        | Act::DeleteResource { .. }
+        | Act::RotateKeys { .. }
+        | Act::WithdrawKey { .. }
+        | Act::CreateAdminKey { .. }
+        | Act::RevokeAdminKey { .. }
+        | Act::WithdrawProposal { .. }
+        | Act::RefuseProposal { .. } => Vec::new(),
     };
     Ok(all.into_iter().filter(|(_, counted)| counted.count > 0).collect())
 }
@@ -221,7 +243,10 @@ fn becomes(subject: &SubjectRead) -> Vec<Becomes> {
 
 /// The values of a fact; none if it says that there is nothing.
 fn values(facts: &[Fact], name: FactName) -> Vec<String> {
-    let found = facts.iter().filter(|fact| fact.name == name && !fact.value.is_empty());
+    let is_nothing = |fact: &Fact| {
+        fact.value.is_empty() || (fact.value == NO && [FactName::Name, FactName::Title].contains(&name))
+    };
+    let found = facts.iter().filter(|fact| fact.name == name && !is_nothing(fact));
     let lists = [
         FactName::Wallets,
         FactName::OtherWallets,
@@ -231,11 +256,14 @@ fn values(facts: &[Fact], name: FactName) -> Vec<String> {
         FactName::Resources,
     ];
     found
-        .flat_map(|fact| match name {
-            FactName::Name | FactName::Title if fact.value == NO => Vec::new(),
-            FactName::Scopes => fact.value.lines().map(str::to_owned).collect(),
-            _ if lists.contains(&name) => fact.value.split(", ").map(str::to_owned).collect(),
-            _ => vec![fact.value.clone()],
+        .flat_map(|fact| -> Vec<String> {
+            if name == FactName::Scopes {
+                fact.value.lines().map(str::to_owned).collect()
+            } else if lists.contains(&name) {
+                fact.value.split(", ").map(str::to_owned).collect()
+            } else {
+                vec![fact.value.clone()]
+            }
         })
         .collect()
 }
