@@ -30,6 +30,7 @@ mod growth;
 mod heal;
 mod histories;
 mod keys;
+mod lifetimes;
 mod limits;
 mod litestream;
 mod logout;

@@ -18,7 +18,7 @@ fn pushed(site: &Site, client: &Client, authorization: &Parameters) -> Parameter
     reference(client, &push(site, client, authorization).expect(201).field("request_uri"))
 }
 
-fn introspect(site: &Site, client: &Client, token: &str) -> Value {
+pub(crate) fn introspect(site: &Site, client: &Client, token: &str) -> Value {
     site.send(&Request::form("/oauth/introspect", &client.revocation(token))).expect(200).json()
 }
 

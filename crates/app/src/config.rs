@@ -30,7 +30,7 @@ use countersign_adapters_smtp::SmtpSettings;
 use countersign_domain::admission::AccessRule;
 use countersign_domain::client_assertion::AssertionAudience;
 use countersign_domain::contact::Contact;
-use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::lifetimes::{Lifetimes, Longest};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
 use countersign_domain::secret::Secret;
@@ -356,11 +356,25 @@ fn database(
 fn lifetimes(reader: &mut Reader<'_>) -> Option<Lifetimes> {
     let access_token = reader.read(&settings::ACCESS_TOKEN_TTL);
     let refresh_token = reader.read(&settings::REFRESH_TOKEN_TTL);
+    let max_access_token = reader.read(&settings::MAX_ACCESS_TOKEN_TTL);
+    let max_refresh_token = reader.read(&settings::MAX_REFRESH_TOKEN_TTL);
     let code = reader.read(&settings::CODE_TTL);
     let challenge = reader.read(&settings::CHALLENGE_TTL);
     let session = reader.read(&settings::SESSION_TTL);
     let login_session = reader.read(&settings::LOGIN_TTL);
     let grace = reader.read(&settings::REFRESH_GRACE);
+    for (usual, longest, of_usual) in [
+        (access_token, max_access_token, &settings::ACCESS_TOKEN_TTL),
+        (refresh_token, max_refresh_token, &settings::REFRESH_TOKEN_TTL),
+    ] {
+        if let (Some(usual), Some(longest)) = (usual, longest)
+            && usual > longest
+        {
+            let name = of_usual.spec.name;
+            reader
+                .mistaken(of_usual, &format!("it is longer than max_{name}, {}", duration::written(longest)));
+        }
+    }
     let default = Lifetimes::default();
     Some(Lifetimes {
         access_token: access_token?,
@@ -371,6 +385,7 @@ fn lifetimes(reader: &mut Reader<'_>) -> Option<Lifetimes> {
         login_session: login_session?,
         confidential_grace: grace.unwrap_or(default.confidential_grace),
         public_grace: grace.unwrap_or(default.public_grace),
+        longest: Longest { access_token: max_access_token?, refresh_token: max_refresh_token? },
     })
 }
 

@@ -178,6 +178,9 @@ pub fn full_display() -> DisplayMetadata {
         application_type: Some("native".to_owned()),
         id_token_signed_response_alg: Some("ES256".to_owned()),
         token_endpoint_auth_signing_alg: Some("RS256".to_owned()),
+        access_token_ttl: Some(300),
+        refresh_token_ttl: Some(2_592_000),
+        refresh_token_idle_ttl: Some(86_400),
         post_logout_redirect_uris: vec!["https://client.example/bye".to_owned()],
     }
 }

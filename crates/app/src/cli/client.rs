@@ -254,6 +254,7 @@ impl FieldFlags {
             FieldKind::OneOf(values, _) => {
                 arg.long(dashed).value_name("VALUE").value_parser(PossibleValuesParser::new(values))
             }
+            FieldKind::Seconds => arg.long(dashed).value_name("TIME").value_parser(seconds),
             FieldKind::Truth => arg
                 .long(dashed)
                 .value_name("true|false")
@@ -286,6 +287,7 @@ impl FromArgMatches for FieldFlags {
         let said = Self::fields().filter_map(|field| {
             let name = field.name();
             let value = match field.kind() {
+                FieldKind::Seconds => Value::from(*matches.get_one::<u32>(name)?),
                 FieldKind::Truth => Value::from(*matches.get_one::<bool>(name)?),
                 FieldKind::List | FieldKind::RedirectUris => {
                     Value::from_iter(matches.get_many::<String>(name)?.cloned())
@@ -311,6 +313,12 @@ pub(crate) fn keep_old(text: &str) -> Result<KeepOld, String> {
     let kept = duration::parse_within(text, 0, i64::from(KeepOld::LONGEST)).map_err(wrong)?;
     let seconds = u32::try_from(kept.whole_seconds()).ok();
     seconds.and_then(KeepOld::seconds).ok_or_else(|| wrong("too large".to_owned()))
+}
+
+/// A lifetime of a client. Whether it is within its bounds is judged with the rest.
+fn seconds(text: &str) -> Result<u32, String> {
+    let lasts = duration::parse(text).map_err(|reason| format!("{reason}; it takes a time such as 15m"))?;
+    u32::try_from(lasts.whole_seconds()).map_err(|_| "it takes a time such as 15m".to_owned())
 }
 
 fn grant_types() -> PossibleValuesParser {

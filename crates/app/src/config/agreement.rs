@@ -62,6 +62,8 @@ impl Agreement {
             ("default_access", config.default_access.to_string()),
             ("access_token_ttl", seconds(lifetimes.access_token)),
             ("refresh_token_ttl", seconds(lifetimes.refresh_token)),
+            ("max_access_token_ttl", seconds(lifetimes.longest.access_token)),
+            ("max_refresh_token_ttl", seconds(lifetimes.longest.refresh_token)),
             ("code_ttl", seconds(lifetimes.code)),
             ("challenge_ttl", seconds(lifetimes.challenge)),
             ("session_ttl", seconds(lifetimes.session)),

@@ -36,7 +36,7 @@ pub(crate) const CONFIG_DOC: &str =
     "The settings file; without this, `countersign.toml` in the working directory, if it exists";
 
 /// All settings, in the order in which people read about them.
-pub(crate) static ALL: [&Spec; 51] = [
+pub(crate) static ALL: [&Spec; 53] = [
     &BIND.spec,
     &PUBLIC_URL.spec,
     &DATABASE_URL.spec,
@@ -47,6 +47,8 @@ pub(crate) static ALL: [&Spec; 51] = [
     &CONTACT.spec,
     &ACCESS_TOKEN_TTL.spec,
     &REFRESH_TOKEN_TTL.spec,
+    &MAX_ACCESS_TOKEN_TTL.spec,
+    &MAX_REFRESH_TOKEN_TTL.spec,
     &CODE_TTL.spec,
     &CHALLENGE_TTL.spec,
     &SESSION_TTL.spec,
@@ -238,11 +240,28 @@ pub(crate) static ACCESS_TOKEN_TTL: Setting<Duration> = lifetime(
 
 pub(crate) static REFRESH_TOKEN_TTL: Setting<Duration> = lifetime(
     "refresh_token_ttl",
-    "How long an unused refresh token is valid. Using it returns a new one; after a year people must sign \
-     in again.",
+    "How long an unused refresh token is valid. Using it returns a new one, until \
+     max_refresh_token_ttl.",
     "a time such as 30d, 1s to 365d",
     "30d",
     parse::seconds::<1, 31_536_000>,
+);
+
+pub(crate) static MAX_ACCESS_TOKEN_TTL: Setting<Duration> = lifetime(
+    "max_access_token_ttl",
+    "How long the access tokens of a client can be valid at most, if an operator gives it a lifetime of its own.",
+    "a time such as 8h, 1m to 1d",
+    "1d",
+    parse::seconds::<60, 86_400>,
+);
+
+pub(crate) static MAX_REFRESH_TOKEN_TTL: Setting<Duration> = lifetime(
+    "max_refresh_token_ttl",
+    "For how long after a sign-in a client can refresh, and how long a refresh token can be valid at most. Then people \
+     must sign in again.",
+    "a time such as 90d, 1m to 365d",
+    "365d",
+    parse::seconds::<60, 31_536_000>,
 );
 
 pub(crate) static CODE_TTL: Setting<Duration> = lifetime(

@@ -268,13 +268,26 @@ pub struct ClientMetadata {
     pub display: DisplayMetadata,
 }
 
+impl DisplayMetadata {
+    /// The same with the lifetimes of another.
+    #[must_use]
+    pub fn with_lifetimes_of(self, other: &Self) -> Self {
+        Self {
+            access_token_ttl: other.access_token_ttl,
+            refresh_token_ttl: other.refresh_token_ttl,
+            refresh_token_idle_ttl: other.refresh_token_idle_ttl,
+            ..self
+        }
+    }
+}
+
 impl ClientMetadata {
     /// The total size of its texts, in bytes.
     pub fn size(&self) -> usize {
         let shown = ClientField::DISPLAY.iter().filter_map(|field| self.display.said(*field).ok());
         let shown = shown.map(|said| match said {
             FieldSaid::Text(text) => text.as_ref().map_or(0, String::len),
-            FieldSaid::Truth(_) => 0,
+            FieldSaid::Truth(_) | FieldSaid::Number(_) => 0,
             FieldSaid::Texts(texts) => texts.iter().flatten().map(String::len).sum(),
             FieldSaid::Several(texts) => texts.iter().map(String::len).sum(),
         });

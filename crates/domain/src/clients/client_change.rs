@@ -30,6 +30,7 @@ impl Value {
             FieldValue::Text(Some(text)) if field.kind() == FieldKind::Keys => Self::One(Some(digest(&text))),
             FieldValue::Text(text) => Self::One(text.map(String::from)),
             FieldValue::Texts(texts) => Self::Many(texts.into_iter().map(str::to_owned).collect()),
+            FieldValue::Number(number) => Self::One(number.map(|number| number.to_string())),
             FieldValue::Truth(is_required) => Self::Required(is_required),
         }
     }

@@ -15,6 +15,7 @@ use crate::signing_algorithm::SigningAlgorithm;
 macro_rules! slot {
     (Text) => { Option<String> };
     (Truth) => { Option<bool> };
+    (Number) => { Option<u32> };
     (Texts) => { Option<Vec<String>> };
     (Several) => { Vec<String> };
 }
@@ -133,8 +134,8 @@ macro_rules! fields {
     };
 }
 
-use FieldKind::{Address, Keys, List, OneOf, RedirectUris, Text, Truth};
-use FieldTopic::{About, Basics, Credentials, IdTokens, Leaving, Requirements};
+use FieldKind::{Address, Keys, List, OneOf, RedirectUris, Seconds, Text, Truth};
+use FieldTopic::{About, Basics, Credentials, IdTokens, Leaving, Lifetimes, Requirements};
 
 fields! {
     /// What someone wants to register. The types are right; nothing else is checked yet.
@@ -196,6 +197,13 @@ fields! {
         token_endpoint_auth_signing_alg: Text, AssertionAlgorithm,
             OneOf(&ASSERTION_ALGORITHMS, "must be RS256, PS256, ES256, ES384 or EdDSA"),
             Some((Credentials, "The algorithm of its assertions"));
+        /// How long its access tokens and ID tokens are valid, in seconds: 60 at least. Only operators say so.
+        access_token_ttl: Number, AccessTokenTtl, Seconds, Some((Lifetimes, "Its access tokens are valid for seconds"));
+        /// How long it can refresh after a sign-in, in seconds, however often it does: 60 at least. Only operators say so.
+        refresh_token_ttl: Number, RefreshTokenTtl, Seconds, Some((Lifetimes, "It can refresh after a sign-in for seconds"));
+        /// How long a refresh token that it does not use is valid, in seconds: 60 at least. Only operators say so.
+        refresh_token_idle_ttl: Number, RefreshTokenIdleTtl, Seconds,
+            Some((Lifetimes, "A refresh token that it does not use is valid for seconds"));
         /// Where people may go after signing out.
         post_logout_redirect_uris: Several, PostLogoutRedirectUris, RedirectUris,
             Some((Leaving, "After signing out, it sends people to"));
@@ -221,6 +229,8 @@ pub enum FieldKind {
     Keys,
     /// Yes or no.
     Truth,
+    /// How long something lasts, in whole seconds.
+    Seconds,
     /// Texts that have a rule of their own.
     List,
     /// URIs that a redirect URI can be.
@@ -234,6 +244,7 @@ enum FieldTopic {
     Credentials,
     Requirements,
     IdTokens,
+    Lifetimes,
     Leaving,
     About,
 }
@@ -245,6 +256,8 @@ pub enum FieldSlot<'a> {
     Text(&'a mut Option<String>),
     /// Yes or no, if it is said.
     Truth(&'a mut Option<bool>),
+    /// A number, if it is said.
+    Number(&'a mut Option<u32>),
     /// A list. If it is said, it may be empty.
     Texts(&'a mut Option<Vec<String>>),
     /// A list. An empty one says nothing.
@@ -258,6 +271,8 @@ pub enum FieldSaid<'a> {
     Text(&'a Option<String>),
     /// Yes or no, if it is said.
     Truth(&'a Option<bool>),
+    /// A number, if it is said.
+    Number(&'a Option<u32>),
     /// A list. If it is said, it may be empty.
     Texts(&'a Option<Vec<String>>),
     /// A list. An empty one says nothing.
@@ -324,7 +339,8 @@ mod tests {
         let names: Vec<_> = ClientField::in_words().into_iter().map(ClientField::name).collect();
         let signed = "client_name redirect_uris scope grant_types token_endpoint_auth_method client_uri jwks \
                       jwks_uri token_endpoint_auth_signing_alg require_pushed_authorization_requests \
-                      dpop_bound_access_tokens id_token_signed_response_alg backchannel_logout_uri \
+                      dpop_bound_access_tokens id_token_signed_response_alg access_token_ttl refresh_token_ttl \
+                      refresh_token_idle_ttl backchannel_logout_uri \
                       post_logout_redirect_uris logo_uri tos_uri policy_uri contacts application_type";
         assert_eq!(names.join(" "), signed);
     }

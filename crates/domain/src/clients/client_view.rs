@@ -16,6 +16,8 @@ pub enum FieldValue<'a> {
     Texts(Vec<&'a str>),
     /// Yes or no.
     Truth(bool),
+    /// A number, or none.
+    Number(Option<u32>),
 }
 
 impl Client {
@@ -43,6 +45,7 @@ pub fn field_value<'a>(
     } = metadata;
     match display.said(field) {
         Ok(FieldSaid::Text(text)) => FieldValue::Text(text.as_deref().map(Cow::Borrowed)),
+        Ok(FieldSaid::Number(number)) => FieldValue::Number(*number),
         Ok(FieldSaid::Truth(truth)) => FieldValue::Truth(truth.unwrap_or_default()),
         Ok(FieldSaid::Texts(texts)) => {
             FieldValue::Texts(texts.iter().flatten().map(String::as_str).collect())

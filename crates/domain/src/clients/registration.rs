@@ -1,5 +1,6 @@
 //! The rules of registration (RFC 7591 section 2, and the specification's section 4.1).
 
+use time::Duration;
 use url::Url;
 
 use crate::addresses::host;
@@ -9,6 +10,7 @@ use crate::client::{
 };
 use crate::client_field::{ClientField, FieldKind, FieldSaid};
 use crate::grant_type::{GrantType, RESPONSE_TYPE_CODE};
+use crate::lifetimes::{Longest, SHORTEST};
 use crate::own_origin::OwnOrigin;
 use crate::public_url::is_loopback;
 use crate::readable::{self, NameRejected, is_hidden};
@@ -32,7 +34,10 @@ impl RegistrationRejected {
     /// The field that it is about.
     pub const fn field(&self) -> &'static str {
         match self {
-            Self::Missing(field) | Self::Scope { field, .. } | Self::Field { field, .. } => field,
+            Self::Missing(field)
+            | Self::Scope { field, .. }
+            | Self::Lifetime { field, .. }
+            | Self::Field { field, .. } => field,
             Self::RedirectUriCount | Self::RedirectUri { .. } => "redirect_uris",
             Self::Name(_) => "client_name",
             Self::Keys(_) => "jwks",
@@ -88,16 +93,18 @@ pub struct Rules<'a> {
     pub declared: &'a Catalog,
     /// The addresses of this server, where no client lives.
     pub own_origin: Option<OwnOrigin<'a>>,
+    /// The longest lifetimes that it can get. `None`: no one here can give it any, and what is said of them is left out.
+    pub longest: Option<Longest>,
 }
 
 impl<'a> Rules<'a> {
     /// The rules for a client of this origin that registers, or changes its own registration.
     pub const fn of(origin: ClientOrigin, declared: &'a Catalog) -> Self {
-        let mistakes = match origin {
-            ClientOrigin::Operator => Mistakes::Refused,
-            ClientOrigin::SelfRegistered | ClientOrigin::Document => Mistakes::LeftOut,
+        let (mistakes, longest) = match origin {
+            ClientOrigin::Operator => (Mistakes::Refused, Some(Longest::USUAL)),
+            ClientOrigin::SelfRegistered | ClientOrigin::Document => (Mistakes::LeftOut, None),
         };
-        Self { origin, mistakes, declared, own_origin: None }
+        Self { origin, mistakes, declared, own_origin: None, longest }
     }
 }
 
@@ -131,6 +138,14 @@ pub enum RegistrationRejected {
         field: &'static str,
         /// The scope.
         unknown: UnknownScope,
+    },
+    /// A lifetime is not within its bounds.
+    #[error("{field} takes {} to {longest} seconds", SHORTEST.whole_seconds())]
+    Lifetime {
+        /// The name of the field.
+        field: &'static str,
+        /// The longest that the settings allow.
+        longest: i64,
     },
     /// Another field has an unacceptable value.
     #[error("{field} {rule}")]
@@ -191,7 +206,7 @@ pub fn judge(requested: RequestedMetadata, rules: Rules<'_>) -> Result<JudgedMet
     if backchannel_logout_uri.as_deref().is_some_and(|uri| !is_web_address(uri)) {
         return field("backchannel_logout_uri", URI_RULE);
     }
-    let display = judge_display(requested.display, owner)?;
+    let display = judge_display(requested.display, owner, rules)?;
     if method == AuthenticationMethod::PrivateKeyJwt && display.jwks.is_none() && display.jwks_uri.is_none() {
         return field("token_endpoint_auth_method", "private_key_jwt needs jwks or jwks_uri");
     }
@@ -309,10 +324,18 @@ fn judge_grant_types(names: Option<Vec<String>>) -> Result<Vec<GrantType>, Regis
     if known && begins { Ok(grant_types) } else { field("grant_types", RULE) }
 }
 
-fn judge_display(display: DisplayMetadata, owner: UriOwner) -> Result<DisplayMetadata, RegistrationRejected> {
+fn judge_display(
+    display: DisplayMetadata,
+    owner: UriOwner,
+    rules: Rules<'_>,
+) -> Result<DisplayMetadata, RegistrationRejected> {
+    let display = match rules.longest {
+        Some(_) => display,
+        None => display.with_lifetimes_of(&DisplayMetadata::default()),
+    };
     for field in ClientField::DISPLAY {
         if let Ok(said) = display.said(*field) {
-            judge_kind(*field, said, owner)?;
+            judge_kind(*field, said, owner, rules.longest)?;
         }
     }
     if display.jwks.is_some() && display.jwks_uri.is_some() {
@@ -328,12 +351,24 @@ fn judge_display(display: DisplayMetadata, owner: UriOwner) -> Result<DisplayMet
 }
 
 /// Checks what the kind of a field says about its values.
-fn judge_kind(which: ClientField, said: FieldSaid<'_>, owner: UriOwner) -> Result<(), RegistrationRejected> {
+fn judge_kind(
+    which: ClientField,
+    said: FieldSaid<'_>,
+    owner: UriOwner,
+    longest: Option<Longest>,
+) -> Result<(), RegistrationRejected> {
     let (text, list) = match said {
         FieldSaid::Text(text) => (text.as_deref(), [].as_slice()),
         FieldSaid::Several(list) => (None, list.as_slice()),
         FieldSaid::Texts(list) => (None, list.as_deref().unwrap_or_default()),
-        FieldSaid::Truth(_) => return Ok(()),
+        FieldSaid::Number(Some(seconds)) => {
+            let Some(longest) = longest.map(|longest| longest.of(which)) else { return Ok(()) };
+            let is_within = (SHORTEST..=longest).contains(&Duration::seconds((*seconds).into()));
+            let rejected =
+                RegistrationRejected::Lifetime { field: which.name(), longest: longest.whole_seconds() };
+            return if is_within { Ok(()) } else { Err(rejected) };
+        }
+        FieldSaid::Truth(_) | FieldSaid::Number(None) => return Ok(()),
     };
     let rule = match which.kind() {
         FieldKind::Address if text.is_some_and(|uri| !is_web_address(uri)) => URI_RULE,
@@ -350,6 +385,7 @@ fn judge_kind(which: ClientField, said: FieldSaid<'_>, owner: UriOwner) -> Resul
         | FieldKind::OneOf(..)
         | FieldKind::Keys
         | FieldKind::Truth
+        | FieldKind::Seconds
         | FieldKind::List
         | FieldKind::RedirectUris => return Ok(()),
     };
@@ -479,7 +515,8 @@ mod tests {
                 ..minimal()
             };
             let own_origin = Some(OwnOrigin::new(&public_url, None));
-            let judged = judge(requested, Rules { origin, mistakes, declared: &Catalog::NONE, own_origin })?;
+            let judged =
+                judge(requested, Rules { mistakes, own_origin, ..Rules::of(origin, &Catalog::NONE) })?;
             let left: Vec<_> = judged.metadata.redirect_uris.iter().map(ToString::to_string).collect();
             Ok::<_, RegistrationRejected>((left, judged.left_out))
         };

@@ -4,6 +4,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::grant::Grant;
 use crate::id::{ClientId, TokenId};
+use crate::lifetimes::TokenLifetimes;
 use crate::listener::Listener;
 use crate::scope::ScopeSet;
 use crate::secret::Secret;
@@ -98,6 +99,16 @@ impl RefreshRejected {
 }
 
 impl RefreshSnapshot {
+    /// The same token under lifetimes that may be shorter than those it was issued with.
+    #[must_use]
+    pub fn under(mut self, lifetimes: TokenLifetimes) -> Self {
+        if let Some(refresh) = &mut self.token.refresh {
+            let ends = lifetimes.refresh_ends(self.token.issued_at, self.grant.authenticated_at);
+            refresh.expires_at = refresh.expires_at.min(ends);
+        }
+        self
+    }
+
     /// Checks a presented refresh token. Within `grace`, a token whose successor was never refreshed can be
     /// presented again, because the answer with the successor may have been lost. The successor is then
     /// replaced, so that there is never a second live branch.

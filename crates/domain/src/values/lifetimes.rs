@@ -1,6 +1,9 @@
 //! How long codes, tokens and sign-ins last.
 
-use time::Duration;
+use time::{Duration, OffsetDateTime};
+
+use crate::client::Client;
+use crate::client_field::ClientField;
 
 /// The lifetimes that an operator can set, and the fixed ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +25,68 @@ pub struct Lifetimes {
     pub confidential_grace: Duration,
     /// The same for public clients.
     pub public_grace: Duration,
+    /// What a client can have of its own at most.
+    pub longest: Longest,
+}
+
+/// The longest lifetimes that an operator can give to a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Longest {
+    /// Of its access tokens.
+    pub access_token: Duration,
+    /// Of its refresh tokens. So long after a sign-in, no client can refresh.
+    pub refresh_token: Duration,
+}
+
+/// The shortest lifetime that an operator can give to a client.
+pub const SHORTEST: Duration = Duration::minutes(1);
+
+/// The lifetimes of a client's tokens: its own, or those of the settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenLifetimes {
+    access_token: Duration,
+    refresh_token: Duration,
+    idle: Duration,
+}
+
+impl TokenLifetimes {
+    /// When an access token ends that was issued at this time.
+    pub fn access_ends(&self, issued_at: OffsetDateTime) -> OffsetDateTime {
+        issued_at + self.access_token
+    }
+
+    /// How long access tokens are valid, in seconds.
+    pub const fn access_seconds(&self) -> i64 {
+        self.access_token.whole_seconds()
+    }
+
+    /// When a refresh token ends that was issued at this time, after a sign-in at that time.
+    pub fn refresh_ends(
+        &self,
+        issued_at: OffsetDateTime,
+        authenticated_at: OffsetDateTime,
+    ) -> OffsetDateTime {
+        (issued_at + self.idle).min(authenticated_at + self.refresh_token)
+    }
 }
 
 impl Lifetimes {
-    /// A token family ends after this time, however often it is refreshed (P-12).
+    /// The lifetimes of a client's tokens. An operator who lowers the longest ones in the settings shortens those of
+    /// every client.
+    pub fn of(&self, client: &Client) -> TokenLifetimes {
+        let own = &client.metadata.display;
+        let limited = |seconds: Option<u32>, longest: Duration| {
+            seconds.map(|seconds| Duration::seconds(seconds.into()).min(longest))
+        };
+        let Longest { access_token, refresh_token } = self.longest;
+        TokenLifetimes {
+            access_token: limited(own.access_token_ttl, access_token).unwrap_or(self.access_token),
+            refresh_token: limited(own.refresh_token_ttl, refresh_token).unwrap_or(refresh_token),
+            idle: limited(own.refresh_token_idle_ttl, refresh_token).unwrap_or(self.refresh_token),
+        }
+    }
+
+    /// A token family ends after this time at the latest, however often it is refreshed (P-12).
     pub const FAMILY: Duration = Duration::days(365);
 
     /// How long the link in a mail can confirm an address.
@@ -47,6 +108,17 @@ impl Default for Lifetimes {
             login_session: Duration::hours(24),
             confidential_grace: Duration::ZERO,
             public_grace: Duration::seconds(10),
+            longest: Longest::USUAL,
         }
+    }
+}
+
+impl Longest {
+    /// Those of the settings' defaults.
+    pub const USUAL: Self = Self { access_token: Duration::days(1), refresh_token: Lifetimes::FAMILY };
+
+    /// The longest that a field of a client can say that is about a lifetime.
+    pub fn of(&self, field: ClientField) -> Duration {
+        if field == ClientField::AccessTokenTtl { self.access_token } else { self.refresh_token }
     }
 }

@@ -1,6 +1,7 @@
 //! The fields of a client in both descriptions, made of the table of fields.
 
 use countersign_domain::client_field::{ClientField, FieldKind};
+use countersign_domain::lifetimes::{Lifetimes, SHORTEST};
 use serde_json::{Value, json};
 
 use crate::openapi::formats::readable;
@@ -31,6 +32,7 @@ fn schema_of(field: ClientField) -> Value {
         FieldKind::Text | FieldKind::Address | FieldKind::OneOf(..) => json!({"type": "string"}),
         FieldKind::Keys => json!({"type": "object", "additionalProperties": {}}),
         FieldKind::Truth => json!({"type": "boolean"}),
+        FieldKind::Seconds => json!({"type": "integer", "format": "int64"}),
         FieldKind::List | FieldKind::RedirectUris => json!({"type": "array", "items": {"type": "string"}}),
     };
     schema["description"] = json!(field.description());
@@ -53,6 +55,9 @@ pub fn rules(address: &Value, redirect: &Value) -> Vec<(&'static str, Value)> {
                 json!({"enum": values.collect::<Vec<_>>()})
             }
             FieldKind::RedirectUris => json!({"maxItems": 20, "items": redirect}),
+            FieldKind::Seconds => {
+                json!({"minimum": SHORTEST.whole_seconds(), "maximum": Lifetimes::FAMILY.whole_seconds()})
+            }
             FieldKind::Text | FieldKind::Keys | FieldKind::Truth | FieldKind::List => continue,
         };
         rules.push((field.name(), rule));

@@ -88,7 +88,12 @@ fn format_of(name: &str) -> Option<Format> {
     }
     match ClientField::named(name)?.kind() {
         FieldKind::Address | FieldKind::RedirectUris => Some(Format::Uri),
-        FieldKind::Text | FieldKind::OneOf(..) | FieldKind::Keys | FieldKind::Truth | FieldKind::List => None,
+        FieldKind::Text
+        | FieldKind::OneOf(..)
+        | FieldKind::Keys
+        | FieldKind::Truth
+        | FieldKind::Seconds
+        | FieldKind::List => None,
     }
 }
 

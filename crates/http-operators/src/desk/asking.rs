@@ -76,6 +76,8 @@ const KEEP_OLD: [(&str, &str); 5] = [
 
 /// How many users and wallets are looked up for one text. Fewer fit into it.
 const MOST_NAMED: usize = 50;
+/// What is wrong with a lifetime.
+const NO_SECONDS: &str = "is not a whole number of seconds";
 
 /// The longest time that an admin key can live, in days: 100 years would not fit.
 const MAX_DAYS: u32 = 36_500;
@@ -257,6 +259,10 @@ impl<'a> Asking<'a> {
             match base.slot(field) {
                 FieldSlot::Text(text) => *text = given.text().map(str::to_owned).or(text.take()),
                 FieldSlot::Truth(truth) => *truth = given.is_ticked().then_some(true).or(*truth),
+                FieldSlot::Number(number) => {
+                    let said = given.text().map(|text| given.judged(whole(text).ok_or(NO_SECONDS)));
+                    *number = said.transpose()?.or(*number);
+                }
                 FieldSlot::Texts(list) => *list = lines.or(list.take()),
                 FieldSlot::Several(list) => *list = lines.unwrap_or_else(|| mem::take(list)),
             }
@@ -357,7 +363,8 @@ impl Sent {
         ClientField::in_words().into_iter().fold(known, |known, field| {
             let Input { name, kind, .. } = input_of(field);
             match client.field(field) {
-                FieldValue::Text(None) | FieldValue::Truth(false) => known,
+                FieldValue::Text(None) | FieldValue::Truth(false) | FieldValue::Number(None) => known,
+                FieldValue::Number(Some(number)) => known.and(name, number.to_string()),
                 FieldValue::Text(Some(text)) => known.and(name, text),
                 FieldValue::Truth(true) => known.and(name, TICKED),
                 FieldValue::Texts(texts) if kind == Ticks => {
@@ -406,7 +413,7 @@ fn emptied() -> RequestedMetadata {
 fn input_of(field: ClientField) -> Input {
     let name = field.name();
     let by_kind = match field.kind() {
-        FieldKind::Text | FieldKind::Address | FieldKind::OneOf(..) => Text.named(name),
+        FieldKind::Text | FieldKind::Address | FieldKind::OneOf(..) | FieldKind::Seconds => Text.named(name),
         FieldKind::Truth => Tick.named(name),
         FieldKind::Keys => Area.named(name),
         FieldKind::List | FieldKind::RedirectUris => Area.named(name).with_hint(),

@@ -262,6 +262,7 @@ fn facts(client: &Client) -> Vec<Fact> {
         values: match client.field(*field) {
             FieldValue::Text(text) => text.into_iter().map(String::from).collect(),
             FieldValue::Texts(texts) => texts.into_iter().map(str::to_owned).collect(),
+            FieldValue::Number(number) => number.iter().map(ToString::to_string).collect(),
             FieldValue::Truth(true) => vec!["true".to_owned()],
             FieldValue::Truth(false) => Vec::new(),
         },

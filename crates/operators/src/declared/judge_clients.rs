@@ -209,6 +209,7 @@ fn refused(item: &Item<FileClient>, rejected: &RegistrationRejected) -> Mistake 
         RegistrationRejected::Name(reason) => item.mistake("client", "name", reason),
         RegistrationRejected::Keys(reason) => item.mistake("client", "jwks", reason),
         RegistrationRejected::Scope { field, unknown } => item.mistake("client", field, unknown),
+        RegistrationRejected::Lifetime { field, .. } => item.mistake("client", field, rejected),
         RegistrationRejected::Field { field, rule } => item.mistake("client", field, rule),
     }
 }

@@ -310,7 +310,7 @@ fn of_field(change: &FieldChange, guard: &Guard) -> Becomes {
     let stays = match guard {
         Guard::Client(client) => match client.field(*field) {
             FieldValue::Texts(texts) => texts.into_iter().map(str::to_owned).collect(),
-            FieldValue::Text(_) | FieldValue::Truth(_) => Vec::new(),
+            FieldValue::Text(_) | FieldValue::Truth(_) | FieldValue::Number(_) => Vec::new(),
         },
         Guard::Nothing | Guard::Group(_) | Guard::Resource(_) => Vec::new(),
     };

@@ -4,9 +4,12 @@ use countersign_domain::admission::{AccessRule, ClientAccess, Release};
 use countersign_domain::client::{
     AuthenticationMethod, Client, ClientAuthentication, ClientMetadata, ClientOrigin, DisplayMetadata,
 };
+use countersign_domain::client_field::{ClientField, FieldSaid, FieldSlot};
 use countersign_domain::client_secrets::{ClientSecrets, OldSecret};
 use countersign_domain::grant_type::GrantType;
+use countersign_domain::number::whole;
 use countersign_domain::redirect_uri::RedirectUri;
+use countersign_domain::registration::RequestedMetadata;
 use diesel::prelude::*;
 
 use crate::SqlError;
@@ -53,6 +56,7 @@ row! {
         token_endpoint_auth_signing_alg: Option<String> as Nullable<Text>,
         requires_pushed_requests: bool as Bool,
         requires_bound_tokens: bool as Bool,
+        lifetimes: Option<String> as Nullable<Text>,
         /// Changed by an operation of its own.
         #[diesel(skip_update)]
         resources: String as Text,
@@ -68,6 +72,27 @@ row! {
     }
 }
 
+/// The lifetimes of a client, if it has any.
+fn written_lifetimes(display: &DisplayMetadata) -> Option<String> {
+    let said = ClientField::DISPLAY.iter().filter_map(|field| match display.said(*field) {
+        Ok(FieldSaid::Number(Some(seconds))) => Some(format!("{field} {seconds}")),
+        Ok(_) | Err(_) => None,
+    });
+    let said: Vec<_> = said.collect();
+    (!said.is_empty()).then(|| lines(said.iter().map(String::as_str)))
+}
+
+/// What a client with these lifetimes says, and nothing else.
+fn read_lifetimes(written: &str) -> Option<DisplayMetadata> {
+    let mut read = RequestedMetadata::default();
+    for line in from_lines(written) {
+        let (name, seconds) = line.split_once(' ')?;
+        let FieldSlot::Number(slot) = read.slot(ClientField::parse(name)?) else { return None };
+        *slot = Some(whole(seconds)?);
+    }
+    Some(read.display)
+}
+
 impl From<Client> for ClientRow {
     fn from(client: Client) -> Self {
         let auth_method = client.authentication.method().to_owned();
@@ -76,6 +101,7 @@ impl From<Client> for ClientRow {
             ClientAuthentication::Keys | ClientAuthentication::Public => None,
         };
         let old = secrets.and_then(|secrets| secrets.old);
+        let lifetimes = written_lifetimes(&client.metadata.display);
         let ClientMetadata { name, redirect_uris, scopes, grant_types, display, .. } = client.metadata;
         Self {
             id: Id::from(client.id).into(),
@@ -103,6 +129,7 @@ impl From<Client> for ClientRow {
             token_endpoint_auth_signing_alg: display.token_endpoint_auth_signing_alg,
             requires_pushed_requests: client.metadata.requires_pushed_requests,
             requires_bound_tokens: client.metadata.requires_bound_tokens,
+            lifetimes,
             resources: lines(client.resources.iter().map(String::as_str)),
             access_rule: client.access.rule.as_ref().map(ToString::to_string),
             released_groups: client.access.release.to_string(),
@@ -142,6 +169,10 @@ impl TryFrom<ClientRow> for Client {
         let grant_types = from_lines(&row.grant_types)
             .map(|name| GrantType::parse(name).ok_or_else(|| at.impossible("grant_types")))
             .collect::<Result<_, _>>()?;
+        let mut display = DisplayMetadata::default();
+        if let Some(lifetimes) = &row.lifetimes {
+            display = read_lifetimes(lifetimes).ok_or_else(|| at.impossible("lifetimes"))?;
+        }
         let rule = row.access_rule.as_deref().map(AccessRule::parse).transpose();
         let release = match &*row.released_groups {
             "" => Ok(Release::OfRule),
@@ -183,6 +214,7 @@ impl TryFrom<ClientRow> for Client {
                     post_logout_redirect_uris: from_lines(&row.post_logout_redirect_uris)
                         .map(str::to_owned)
                         .collect(),
+                    ..display
                 },
             },
         })

@@ -2,6 +2,7 @@
 
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::event::{Details, EventKind};
+use countersign_domain::lifetimes::Longest;
 use countersign_domain::registration::{Mistakes, RequestedMetadata, Rules};
 use countersign_domain::resource::Catalog;
 use countersign_domain::scope::ScopeSet;
@@ -33,7 +34,11 @@ pub async fn judge_change(
     }
     let declared = declared_to(management, &requested, |_, _| true).await?;
     // The operator reads the error, even if the client registered itself.
-    let rules = Rules { mistakes: Mistakes::Refused, ..Rules::of(client.origin, &declared) };
+    let rules = Rules {
+        mistakes: Mistakes::Refused,
+        longest: Some(Longest::USUAL),
+        ..Rules::of(client.origin, &declared)
+    };
     let judged = judge(management, requested, rules)?;
     let given = judged.metadata.scopes.without(&client.metadata.scopes);
     let before = client.clone();

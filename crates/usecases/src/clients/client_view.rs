@@ -29,7 +29,7 @@ impl Serialize for RegisteredView {
         let mut map = serializer.serialize_map(None)?;
         for field in ClientField::ALL {
             match self.0.field(*field) {
-                FieldValue::Text(None) | FieldValue::Truth(false) => {}
+                FieldValue::Text(None) | FieldValue::Truth(false) | FieldValue::Number(None) => {}
                 FieldValue::Text(Some(text)) if field.kind() != FieldKind::Keys => {
                     map.serialize_entry(field.name(), &text)?;
                 }
@@ -38,6 +38,7 @@ impl Serialize for RegisteredView {
                 }
                 value @ FieldValue::Texts(_) if is_empty_list(*field, &value) => {}
                 FieldValue::Texts(texts) => map.serialize_entry(field.name(), &texts)?,
+                FieldValue::Number(Some(number)) => map.serialize_entry(field.name(), &number)?,
                 FieldValue::Truth(true) => map.serialize_entry(field.name(), &true)?,
             }
         }

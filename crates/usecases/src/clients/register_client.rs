@@ -206,7 +206,8 @@ pub fn judge(
     rules: Rules<'_>,
 ) -> Result<JudgedMetadata, RegistrationRejected> {
     let own_origin = management.policy.own_origin();
-    let judged = registration::judge(requested, Rules { own_origin: Some(own_origin), ..rules })?;
+    let longest = rules.longest.map(|_| management.policy.lifetimes.longest);
+    let judged = registration::judge(requested, Rules { own_origin: Some(own_origin), longest, ..rules })?;
     if judged.metadata.display.post_logout_redirect_uris.iter().any(|uri| own_origin.is_reached_by(uri)) {
         return Err(RegistrationRejected::Field {
             field: "post_logout_redirect_uris",

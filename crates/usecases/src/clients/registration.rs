@@ -151,6 +151,7 @@ impl<'de> Visitor<'de> for RegistrationVisitor {
                     }
                     FieldSlot::Text(text) => *text = map.next_value()?,
                     FieldSlot::Truth(truth) => *truth = map.next_value()?,
+                    FieldSlot::Number(number) => *number = map.next_value()?,
                     FieldSlot::Texts(texts) => *texts = map.next_value()?,
                     FieldSlot::Several(texts) => {
                         *texts = map.next_value::<Option<_>>()?.unwrap_or_default();
@@ -205,6 +206,10 @@ pub fn requested(fields: &Fields) -> Result<RequestedMetadata, WrongType> {
             FieldSlot::Truth(truth) => {
                 *truth = Some(value.as_bool().ok_or_else(|| wrong("true or false"))?);
             }
+            FieldSlot::Number(number) => {
+                let whole = value.as_u64().and_then(|whole| u32::try_from(whole).ok());
+                *number = Some(whole.ok_or_else(|| wrong("a whole number"))?);
+            }
             FieldSlot::Texts(texts) => *texts = Some(list(value).ok_or_else(|| wrong("a list of strings"))?),
             FieldSlot::Several(texts) => *texts = list(value).ok_or_else(|| wrong("a list of strings"))?,
         }
@@ -240,6 +245,7 @@ pub(crate) fn json_of(field: ClientField, value: FieldValue<'_>) -> Option<Value
         FieldValue::Text(text) => Value::from(text?),
         FieldValue::Texts(texts) => Value::from(texts),
         FieldValue::Truth(truth) => Value::from(truth),
+        FieldValue::Number(number) => Value::from(number?),
     })
 }
 

@@ -71,8 +71,11 @@ pub async fn update_client(
         client.metadata.scopes.has_own(name) || (!is_operators && resource.open_to == OpenTo::Everyone)
     };
     let declared = declared_to(context.management(), &requested, may_have).await?;
-    let judged = judge(context.management(), requested, Rules::of(client.origin, &declared))?;
+    let rules = Rules { longest: None, ..Rules::of(client.origin, &declared) };
+    let mut judged = judge(context.management(), requested, rules)?;
     let before = client.clone();
+    // Only operators change lifetimes, so they stay, whatever the request says of them.
+    judged.metadata.display = judged.metadata.display.with_lifetimes_of(&before.metadata.display);
     let authentication =
         carried_over(client.authentication, judged.method).ok_or(UpdateClientError::MethodChange)?;
     let client = Client { authentication, metadata: judged.metadata, ..client };

@@ -87,6 +87,7 @@ fn rejected_metadata(rejected: &RegistrationRejected) -> OAuthError {
         RegistrationRejected::Name(_)
         | RegistrationRejected::Keys(_)
         | RegistrationRejected::Scope { .. }
+        | RegistrationRejected::Lifetime { .. }
         | RegistrationRejected::Field { .. } => Code::InvalidClientMetadata,
     };
     OAuthError::new(code, rejected.to_string())

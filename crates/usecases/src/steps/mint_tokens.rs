@@ -9,7 +9,6 @@ use countersign_domain::group::GroupName;
 use countersign_domain::id::{TokenId, UserId};
 use countersign_domain::id_token::IdTokenClaims;
 use countersign_domain::key_thumbprint::KeyThumbprint;
-use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::token::{AccessClaims, RefreshToken, Token};
@@ -88,10 +87,10 @@ pub(crate) async fn mint_tokens(
         Some(user) => told_groups(context, client, user, &scope).await?,
         None => None,
     };
-    let lifetimes = &context.policy.lifetimes;
+    let lifetimes = context.policy.lifetimes.of(client);
     let issuer = context.policy.public_url.as_str();
     let id = TokenId::at(now, context.entropy.bytes());
-    let access_expires_at = now + lifetimes.access_token;
+    let access_expires_at = lifetimes.access_ends(now);
     let claims = AccessClaims {
         issuer: issuer.to_owned(),
         audience,
@@ -107,7 +106,7 @@ pub(crate) async fn mint_tokens(
     };
     let access_token = Secret::new(context.signer.sign_access_token(&claims).await?);
     let groups = claims.groups;
-    let refresh_ends = (now + lifetimes.refresh_token).min(grant.authenticated_at + Lifetimes::FAMILY);
+    let refresh_ends = lifetimes.refresh_ends(now, grant.authenticated_at);
     let is_refreshed = match grant.holder {
         Holder::Person { .. } => client.may_use(GrantType::RefreshToken),
         // A client can get the next token without a person, so it needs no refresh token.
@@ -135,7 +134,7 @@ pub(crate) async fn mint_tokens(
         }
         Holder::Person { .. } | Holder::Client => None,
     };
-    let expires_in = lifetimes.access_token.whole_seconds();
+    let expires_in = lifetimes.access_seconds();
     let answer = TokenAnswer { access_token, expires_in, refresh_token, scope, id_token, key };
     Ok(Minted { token, answer })
 }
@@ -191,7 +190,7 @@ async fn id_token(
         subject: user,
         audience: client.wire_id(),
         issued_at: now,
-        expires_at: now + context.policy.lifetimes.access_token,
+        expires_at: context.policy.lifetimes.of(client).access_ends(now),
         authenticated_at: grant.authenticated_at,
         nonce: nonce.map(ToOwned::to_owned),
         access_token_hash: Some(algorithm.half_hash(access_token.expose())),

@@ -6,6 +6,7 @@ mod client_tokens;
 mod exchanging;
 mod groups;
 mod knowing_tokens;
+mod lifetimes;
 mod openid;
 mod own_scopes;
 pub(super) mod programs;

@@ -13,6 +13,7 @@ use countersign_ports::StoreError;
 use time::OffsetDateTime;
 
 use crate::clients::authenticate_client::authenticate_client;
+use crate::steps::access_ends::access_ends;
 use crate::steps::released_claims::released_groups;
 use crate::{AuthenticateClientError, Context};
 
@@ -76,6 +77,10 @@ pub async fn introspect_token(
     if !found.access_hash.admits(token) || !found.is_live(now) || !is_theirs {
         return Ok(None);
     }
+    let expires_at = access_ends(context, &found, Some(&client)).await?;
+    if now >= expires_at {
+        return Ok(None);
+    }
     let groups = groups_of(context, found.client, &found.holder, &found.scope).await?;
     Ok(Some(TokenFacts {
         scope: found.scope.clone(),
@@ -83,7 +88,7 @@ pub async fn introspect_token(
         client: read.client,
         subject: found.holder.subject(found.client),
         issued_at: found.issued_at,
-        expires_at: found.expires_at,
+        expires_at,
         audience: Some(read.audience),
         id: found.id,
         key: read.key,
@@ -108,6 +113,7 @@ async fn refresh_facts(
     presented: &Secret,
 ) -> Result<Option<TokenFacts>, StoreError> {
     let Some(found) = context.storage.find_refresh(id).await? else { return Ok(None) };
+    let found = found.under(context.policy.lifetimes.of(client));
     let Some(refresh) = found.token.refresh.as_ref() else { return Ok(None) };
     let is_good = refresh.hash.admits(presented)
         && found.grant.client == client.id

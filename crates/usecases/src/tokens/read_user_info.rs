@@ -6,6 +6,7 @@ use countersign_domain::secret::Secret;
 use countersign_domain::user_info::UserInfo;
 use countersign_ports::StoreError;
 
+use crate::steps::access_ends::is_live;
 use crate::steps::prove_key::{Wanted, prove_key};
 use crate::steps::released_claims::{released_claims, released_groups};
 use crate::{Context, ProveKeyError};
@@ -55,7 +56,7 @@ pub async fn read_user_info(
     let read = context.signer.read_access_token(access_token.expose());
     let read = read.ok_or(ReadUserInfoError::TokenInvalid)?;
     let found = context.find_access(read.id).await?.ok_or(ReadUserInfoError::TokenInvalid)?;
-    if !found.access_hash.admits(access_token) || !found.is_live(now) {
+    if !found.access_hash.admits(access_token) || !is_live(context, &found, now).await? {
         return Err(ReadUserInfoError::TokenInvalid);
     }
     // A token for another API is not valid here, no matter who presents it: that API must not use it to learn

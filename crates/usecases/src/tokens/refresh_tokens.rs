@@ -106,7 +106,8 @@ pub async fn refresh_tokens(
     let mut proven = None;
     for _ in 0..ATTEMPTS {
         let snapshot = context.storage.find_refresh(id).await?;
-        let snapshot = snapshot.ok_or_else(|| rejected(RefreshRejected::Unknown))?;
+        let snapshot =
+            snapshot.ok_or_else(|| rejected(RefreshRejected::Unknown))?.under(lifetimes.of(&client));
         let asked = scope::named(refresh.scope.as_deref());
         let scope = asked.map(|text| ScopeSet::parse_within(text, &snapshot.grant.scope)).transpose();
         // A scope that cannot be parsed is refused only after the token was judged, so that reuse is noticed

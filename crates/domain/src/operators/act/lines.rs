@@ -109,6 +109,7 @@ impl ActWriter {
         ClientField::ALL.iter().fold(self, |writer, field| match metadata.said(*field) {
             FieldSaid::Text(text) => writer.with_some(field.name(), text.as_ref()),
             FieldSaid::Truth(truth) => writer.with_some(field.name(), *truth),
+            FieldSaid::Number(number) => writer.with_some(field.name(), *number),
             FieldSaid::Texts(Some(texts)) => writer.with_list(field.name(), texts),
             FieldSaid::Texts(None) => writer,
             FieldSaid::Several(texts) => writer.with_each(field.name(), texts),
@@ -333,6 +334,7 @@ pub(super) fn read_metadata(fields: &mut Reader<'_>) -> Result<RequestedMetadata
         match metadata.slot(*field) {
             FieldSlot::Text(text) => *text = fields.maybe(field.name()),
             FieldSlot::Truth(truth) => *truth = fields.maybe_parse(field.name(), |text| text.parse().ok())?,
+            FieldSlot::Number(number) => *number = fields.maybe_parse(field.name(), whole)?,
             FieldSlot::Texts(texts) => *texts = fields.list(field.name()),
             FieldSlot::Several(texts) => *texts = fields.each(field.name()),
         }

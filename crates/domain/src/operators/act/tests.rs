@@ -527,8 +527,18 @@ fn any_metadata() -> BoxedStrategy<Box<RequestedMetadata>> {
     let word = || prop::option::of(hostile());
     let display = (word(), word(), word(), word(), word(), word(), prop::collection::vec(hostile(), 0..3));
     let lists = (list(), list(), list(), list());
-    (word(), lists, word(), word(), word(), any::<Option<bool>>(), any::<Option<bool>>(), display)
-        .prop_map(|(client_name, lists, scope, method, subject_type, pushed, bound, display)| {
+    (
+        word(),
+        lists,
+        word(),
+        word(),
+        word(),
+        any::<(Option<bool>, Option<bool>)>(),
+        any::<Option<u32>>(),
+        display,
+    )
+        .prop_map(|(client_name, lists, scope, method, subject_type, flags, lifetime, display)| {
+            let (pushed, bound) = flags;
             let (redirect_uris, scopes, response_types, grant_types) = lists;
             let (client_uri, jwks, jwks_uri, logo_uri, tos_uri, policy_uri, contacts) = display;
             Box::new(RequestedMetadata {
@@ -555,6 +565,9 @@ fn any_metadata() -> BoxedStrategy<Box<RequestedMetadata>> {
                     application_type: Some("web".to_owned()),
                     id_token_signed_response_alg: None,
                     token_endpoint_auth_signing_alg: None,
+                    access_token_ttl: lifetime,
+                    refresh_token_ttl: lifetime,
+                    refresh_token_idle_ttl: None,
                 },
             })
         })

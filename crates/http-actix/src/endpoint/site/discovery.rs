@@ -12,6 +12,7 @@ use actix_web::web::Data;
 use countersign_domain::client::AuthenticationMethod;
 use countersign_domain::grant_type::{GrantType, RESPONSE_TYPE_CODE};
 use countersign_domain::id_token::ACR;
+use countersign_domain::lifetimes::{Lifetimes, Longest, SHORTEST};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::Catalog;
 use countersign_domain::response_mode::ResponseMode;
@@ -137,6 +138,46 @@ pub(crate) struct Metadata<'a> {
     request_uri_parameter_supported: bool,
     /// The page that describes the API.
     service_documentation: String,
+    /// How long tokens are valid, and what an operator can give to a client of its own.
+    client_lifetimes: ClientLifetimes,
+}
+
+/// The lifetimes that a client can have, by the names of their fields in a registration.
+#[derive(Debug, Serialize, Apiv2Schema)]
+struct ClientLifetimes {
+    /// Of access tokens and ID tokens.
+    access_token_ttl: Bounds,
+    /// How long after a sign-in a client can refresh.
+    refresh_token_ttl: Bounds,
+    /// Of refresh tokens that are not used.
+    refresh_token_idle_ttl: Bounds,
+}
+
+/// A lifetime in seconds.
+#[derive(Debug, Serialize, Apiv2Schema)]
+struct Bounds {
+    /// Of clients that have none of their own.
+    default: i64,
+    /// The shortest that a client can have.
+    min: i64,
+    /// The longest that a client can have.
+    max: i64,
+}
+
+impl ClientLifetimes {
+    fn of(lifetimes: &Lifetimes) -> Self {
+        let bounds = |usual: time::Duration, longest: time::Duration| Bounds {
+            default: usual.whole_seconds(),
+            min: SHORTEST.whole_seconds(),
+            max: longest.whole_seconds(),
+        };
+        let Longest { access_token, refresh_token } = lifetimes.longest;
+        Self {
+            access_token_ttl: bounds(lifetimes.access_token, access_token),
+            refresh_token_ttl: bounds(refresh_token, refresh_token),
+            refresh_token_idle_ttl: bounds(lifetimes.refresh_token, refresh_token),
+        }
+    }
 }
 
 /// The parts that the operator can turn off.
@@ -153,6 +194,7 @@ pub(crate) struct Offers {
 pub(crate) fn metadata<'a>(
     public_url: &'a PublicUrl,
     offers: Offers,
+    lifetimes: &Lifetimes,
     own: impl IntoIterator<Item = &'a str>,
 ) -> String {
     let methods: Vec<_> = AuthenticationMethod::ALL.into_iter().map(AuthenticationMethod::name).collect();
@@ -200,6 +242,7 @@ pub(crate) fn metadata<'a>(
         request_parameter_supported: false,
         request_uri_parameter_supported: false,
         service_documentation: public_url.join("/docs"),
+        client_lifetimes: ClientLifetimes::of(lifetimes),
     };
     serde_json::to_string(&metadata).unwrap_or_default()
 }
@@ -210,12 +253,13 @@ pub(crate) async fn metadata_document(state: Data<AppState>) -> Result<HttpRespo
         registration: !matches!(state.registration, Registration::Closed),
         client_documents: policy.client_documents,
     };
+    let lifetimes = &policy.lifetimes;
     let catalog = declared(&state.context.resources).await;
     let mut own = catalog.open_scopes().map(ScopeName::as_str).peekable();
     let body = if own.peek().is_some() {
-        metadata(&policy.public_url, offers, own).into()
+        metadata(&policy.public_url, offers, lifetimes, own).into()
     } else {
-        state.metadata.get_or_init(|| metadata(&policy.public_url, offers, []).into()).clone()
+        state.metadata.get_or_init(|| metadata(&policy.public_url, offers, lifetimes, []).into()).clone()
     };
     Ok(HttpResponse::Ok()
         .content_type("application/json")

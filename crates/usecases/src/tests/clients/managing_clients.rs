@@ -164,6 +164,9 @@ fn everything() -> RequestedMetadata {
             application_type: Some("web".to_owned()),
             id_token_signed_response_alg: Some("ES256".to_owned()),
             token_endpoint_auth_signing_alg: Some("ES256".to_owned()),
+            access_token_ttl: Some(300),
+            refresh_token_ttl: Some(86_400),
+            refresh_token_idle_ttl: Some(3_600),
             post_logout_redirect_uris: vec!["https://photos.example/bye".to_owned()],
         },
         ..RequestedMetadata::default()
@@ -191,6 +194,8 @@ fn widened(field: ClientField) -> Option<RequestedMetadata> {
     }
     match metadata.slot(slot) {
         FieldSlot::Truth(is_required) => *is_required = Some(false),
+        // Lifetimes stay, whatever it says.
+        FieldSlot::Number(_) => return None,
         FieldSlot::Texts(list) => list.get_or_insert_default().push(more),
         FieldSlot::Several(list) => list.push(more),
         FieldSlot::Text(text) => {
@@ -201,7 +206,11 @@ fn widened(field: ClientField) -> Option<RequestedMetadata> {
                 }
                 FieldKind::Keys => "{\"keys\":[]}".to_owned(),
                 FieldKind::Text => "My Bank".to_owned(),
-                FieldKind::Address | FieldKind::Truth | FieldKind::List | FieldKind::RedirectUris => more,
+                FieldKind::Address
+                | FieldKind::Truth
+                | FieldKind::Seconds
+                | FieldKind::List
+                | FieldKind::RedirectUris => more,
             });
         }
     }

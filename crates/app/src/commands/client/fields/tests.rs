@@ -109,6 +109,7 @@ fn said_by_all_flags(command: &[&str], keys: &str) -> Fields {
             }
             FieldKind::OneOf(values, _) => format!("--{name}={}", values[0]),
             FieldKind::Truth => format!("--{name}"),
+            FieldKind::Seconds => format!("--{name}=5m"),
             FieldKind::List | FieldKind::RedirectUris => {
                 format!("--{}=https://client.example", name.strip_suffix('s').unwrap())
             }
@@ -148,7 +149,7 @@ fn every_field_has_a_flag_at_create_and_at_update() {
 #[test]
 fn every_field_that_a_file_can_name_is_read() {
     for &name in ClientField::NAMES {
-        let wrong = Fields::from_iter([(name.to_owned(), json!(7))]);
+        let wrong = Fields::from_iter([(name.to_owned(), json!(-7))]);
         let Err(Failure::Usage(told)) = requested(&wrong) else { panic!("{name}") };
         assert!(told.starts_with(&format!("{name} must be ")), "{told}");
         let null = Fields::from_iter([(name.to_owned(), Value::Null)]);

@@ -1,5 +1,6 @@
 //! What the OpenAPI document says about the metadata and the keys.
 
+use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::public_url::PublicUrl;
 use serde_json::{Value, json};
 
@@ -18,8 +19,8 @@ pub(crate) fn openid_configuration(public_url: &PublicUrl) -> Operation {
 
 fn described(path: &'static str, names: (&'static str, &'static str), public_url: &PublicUrl) -> Operation {
     let everything = Offers { registration: true, client_documents: true };
-    let metadata: Value =
-        serde_json::from_str(&metadata(public_url, everything, [])).unwrap_or_else(|_| json!({}));
+    let metadata: Value = serde_json::from_str(&metadata(public_url, everything, &Lifetimes::default(), []))
+        .unwrap_or_else(|_| json!({}));
     Operation::new(
         "GET",
         path,
