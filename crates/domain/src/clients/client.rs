@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use crate::admission::ClientAccess;
 use crate::client_field::{ClientField, FieldSaid};
 use crate::client_secrets::ClientSecrets;
 use crate::grant_type::GrantType;
 use crate::id::ClientId;
+use crate::lifetimes::{Lifetimes, Longest, TokenLifetimes};
 use crate::own_origin::OwnOrigin;
 use crate::readable;
 use crate::redirect_uri::{RedirectUri, UriOwner};
@@ -85,6 +86,20 @@ impl Client {
             ClientOrigin::Operator => false,
             ClientOrigin::SelfRegistered => are_usual(&self.metadata.scopes),
             ClientOrigin::Document => true,
+        }
+    }
+
+    /// The lifetimes of its tokens. An operator who lowers the longest ones in the settings shortens those of every client.
+    pub fn lifetimes(&self, settings: &Lifetimes) -> TokenLifetimes {
+        let own = &self.metadata.display;
+        let limited = |seconds: Option<u32>, longest: Duration| {
+            seconds.map(|seconds| Duration::seconds(seconds.into()).min(longest))
+        };
+        let Longest { access_token, refresh_token } = settings.longest;
+        TokenLifetimes {
+            access_token: limited(own.access_token_ttl, access_token).unwrap_or(settings.access_token),
+            refresh_token: limited(own.refresh_token_ttl, refresh_token).unwrap_or(refresh_token),
+            idle: limited(own.refresh_token_idle_ttl, refresh_token).unwrap_or(settings.refresh_token),
         }
     }
 

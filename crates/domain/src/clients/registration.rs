@@ -362,7 +362,8 @@ fn judge_kind(
         FieldSaid::Several(list) => (None, list.as_slice()),
         FieldSaid::Texts(list) => (None, list.as_deref().unwrap_or_default()),
         FieldSaid::Number(Some(seconds)) => {
-            let Some(longest) = longest.map(|longest| longest.of(which)) else { return Ok(()) };
+            let Some(Longest { access_token, refresh_token }) = longest else { return Ok(()) };
+            let longest = if which == ClientField::AccessTokenTtl { access_token } else { refresh_token };
             let is_within = (SHORTEST..=longest).contains(&Duration::seconds((*seconds).into()));
             let rejected =
                 RegistrationRejected::Lifetime { field: which.name(), longest: longest.whole_seconds() };

@@ -2,9 +2,6 @@
 
 use time::{Duration, OffsetDateTime};
 
-use crate::client::Client;
-use crate::client_field::ClientField;
-
 /// The lifetimes that an operator can set, and the fixed ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetimes {
@@ -44,9 +41,12 @@ pub const SHORTEST: Duration = Duration::minutes(1);
 /// The lifetimes of a client's tokens: its own, or those of the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenLifetimes {
-    access_token: Duration,
-    refresh_token: Duration,
-    idle: Duration,
+    /// Of access tokens and ID tokens.
+    pub access_token: Duration,
+    /// From the sign-in on, of all refresh tokens.
+    pub refresh_token: Duration,
+    /// Of a refresh token that is not used.
+    pub idle: Duration,
 }
 
 impl TokenLifetimes {
@@ -71,21 +71,6 @@ impl TokenLifetimes {
 }
 
 impl Lifetimes {
-    /// The lifetimes of a client's tokens. An operator who lowers the longest ones in the settings shortens those of
-    /// every client.
-    pub fn of(&self, client: &Client) -> TokenLifetimes {
-        let own = &client.metadata.display;
-        let limited = |seconds: Option<u32>, longest: Duration| {
-            seconds.map(|seconds| Duration::seconds(seconds.into()).min(longest))
-        };
-        let Longest { access_token, refresh_token } = self.longest;
-        TokenLifetimes {
-            access_token: limited(own.access_token_ttl, access_token).unwrap_or(self.access_token),
-            refresh_token: limited(own.refresh_token_ttl, refresh_token).unwrap_or(refresh_token),
-            idle: limited(own.refresh_token_idle_ttl, refresh_token).unwrap_or(self.refresh_token),
-        }
-    }
-
     /// A token family ends after this time at the latest, however often it is refreshed (P-12).
     pub const FAMILY: Duration = Duration::days(365);
 
@@ -116,9 +101,4 @@ impl Default for Lifetimes {
 impl Longest {
     /// Those of the settings' defaults.
     pub const USUAL: Self = Self { access_token: Duration::days(1), refresh_token: Lifetimes::FAMILY };
-
-    /// The longest that a field of a client can say that is about a lifetime.
-    pub fn of(&self, field: ClientField) -> Duration {
-        if field == ClientField::AccessTokenTtl { self.access_token } else { self.refresh_token }
-    }
 }

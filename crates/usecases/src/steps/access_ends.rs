@@ -17,7 +17,7 @@ pub(crate) async fn access_ends(
 ) -> Result<OffsetDateTime, StoreError> {
     let lifetimes = &context.policy.lifetimes;
     let shortened =
-        |client: &Client| access.expires_at.min(lifetimes.of(client).access_ends(access.issued_at));
+        |client: &Client| access.expires_at.min(client.lifetimes(lifetimes).access_ends(access.issued_at));
     if let Some(client) = known.filter(|client| client.id == access.client) {
         return Ok(shortened(client));
     }

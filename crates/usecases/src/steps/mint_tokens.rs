@@ -87,7 +87,7 @@ pub(crate) async fn mint_tokens(
         Some(user) => told_groups(context, client, user, &scope).await?,
         None => None,
     };
-    let lifetimes = context.policy.lifetimes.of(client);
+    let lifetimes = client.lifetimes(&context.policy.lifetimes);
     let issuer = context.policy.public_url.as_str();
     let id = TokenId::at(now, context.entropy.bytes());
     let access_expires_at = lifetimes.access_ends(now);
@@ -190,7 +190,7 @@ async fn id_token(
         subject: user,
         audience: client.wire_id(),
         issued_at: now,
-        expires_at: context.policy.lifetimes.of(client).access_ends(now),
+        expires_at: client.lifetimes(&context.policy.lifetimes).access_ends(now),
         authenticated_at: grant.authenticated_at,
         nonce: nonce.map(ToOwned::to_owned),
         access_token_hash: Some(algorithm.half_hash(access_token.expose())),

@@ -113,7 +113,7 @@ async fn refresh_facts(
     presented: &Secret,
 ) -> Result<Option<TokenFacts>, StoreError> {
     let Some(found) = context.storage.find_refresh(id).await? else { return Ok(None) };
-    let found = found.under(context.policy.lifetimes.of(client));
+    let found = found.under(client.lifetimes(&context.policy.lifetimes));
     let Some(refresh) = found.token.refresh.as_ref() else { return Ok(None) };
     let is_good = refresh.hash.admits(presented)
         && found.grant.client == client.id

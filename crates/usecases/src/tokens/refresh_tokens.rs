@@ -107,7 +107,7 @@ pub async fn refresh_tokens(
     for _ in 0..ATTEMPTS {
         let snapshot = context.storage.find_refresh(id).await?;
         let snapshot =
-            snapshot.ok_or_else(|| rejected(RefreshRejected::Unknown))?.under(lifetimes.of(&client));
+            snapshot.ok_or_else(|| rejected(RefreshRejected::Unknown))?.under(client.lifetimes(lifetimes));
         let asked = scope::named(refresh.scope.as_deref());
         let scope = asked.map(|text| ScopeSet::parse_within(text, &snapshot.grant.scope)).transpose();
         // A scope that cannot be parsed is refused only after the token was judged, so that reuse is noticed
