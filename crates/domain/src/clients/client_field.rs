@@ -198,12 +198,12 @@ fields! {
             OneOf(&ASSERTION_ALGORITHMS, "must be RS256, PS256, ES256, ES384 or EdDSA"),
             Some((Credentials, "The algorithm of its assertions"));
         /// How long its access tokens and ID tokens are valid, in seconds: 60 at least. Only operators say so.
-        access_token_ttl: Number, AccessTokenTtl, Seconds, Some((Lifetimes, "Its access tokens are valid for seconds"));
+        access_token_ttl: Number, AccessTokenTtl, Seconds, Some((Lifetimes, "How many seconds its access tokens are valid"));
         /// How long it can refresh after a sign-in, in seconds, however often it does: 60 at least. Only operators say so.
-        refresh_token_ttl: Number, RefreshTokenTtl, Seconds, Some((Lifetimes, "It can refresh after a sign-in for seconds"));
+        refresh_token_ttl: Number, RefreshTokenTtl, Seconds, Some((Lifetimes, "How many seconds after a sign-in it can refresh"));
         /// How long a refresh token that it does not use is valid, in seconds: 60 at least. Only operators say so.
         refresh_token_idle_ttl: Number, RefreshTokenIdleTtl, Seconds,
-            Some((Lifetimes, "A refresh token that it does not use is valid for seconds"));
+            Some((Lifetimes, "How many seconds a refresh token is valid that it does not use"));
         /// Where people may go after signing out.
         post_logout_redirect_uris: Several, PostLogoutRedirectUris, RedirectUris,
             Some((Leaving, "After signing out, it sends people to"));
@@ -288,6 +288,11 @@ impl ClientField {
     /// Is it stored? The others repeat one that is, or have one value only.
     pub const fn is_stored(self) -> bool {
         self.words().is_some()
+    }
+
+    /// Do only operators decide it? No one else can say how long a client goes on without its user.
+    pub const fn is_operators(self) -> bool {
+        matches!(self.kind(), Seconds)
     }
 
     /// Can an update clear it? Those that are stored can, but for the name and the method.

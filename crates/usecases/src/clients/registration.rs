@@ -33,7 +33,7 @@ pub struct Registration {
 /// Who wrote a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
-    /// A client, in a request. It may say more than we know.
+    /// A client, in a request. It may say more than we know, and what only operators say is the same as that.
     Client,
     /// The host of a document. The same document is for every server, so it says only what is in RFC 7591, and may say
     /// more than we know. We never write to contacts.
@@ -46,8 +46,10 @@ impl Writer {
     /// Can it say this?
     pub const fn says(self, field: ClientField) -> bool {
         match self {
-            Self::Client => true,
-            Self::Document => !matches!(field, ClientField::ScopeList | ClientField::Contacts),
+            Self::Client => !field.is_operators(),
+            Self::Document => {
+                !field.is_operators() && !matches!(field, ClientField::ScopeList | ClientField::Contacts)
+            }
             Self::Operator => field.is_stored(),
         }
     }

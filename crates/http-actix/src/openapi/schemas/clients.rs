@@ -4,6 +4,7 @@ use countersign_domain::client_field::ClientField;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::scope::Scope;
 use countersign_usecases::clients::client_view::RegisteredView;
+use countersign_usecases::clients::registration::Writer;
 use serde_json::{Value, json};
 
 use super::{answer_of, derived, request_of};
@@ -27,12 +28,14 @@ pub(super) fn client_request() -> Value {
             },
         },
     });
-    client_fields::add(&mut schema, ClientField::ALL.iter().copied(), |_| false);
+    let fields = ClientField::ALL.iter().copied().filter(|field| Writer::Client.says(*field));
+    client_fields::add(&mut schema, fields, |_| false);
     let address = json!({"maxLength": 2048, "pattern": format!("^{WEB_ADDRESS}$")});
     let examples = Scope::ALL.map(Scope::name);
     // An unknown name is left out, whatever it looks like.
     let scope = json!({"type": "string", "examples": examples});
     let mut rules = client_fields::rules(&address, &redirect_uri());
+    rules.retain(|(name, _)| ClientField::named(name).is_none_or(|field| Writer::Client.says(field)));
     rules.extend([
         (ClientField::RedirectUris.name(), json!({"minItems": 1})),
         (ClientField::ScopeList.name(), json!({"items": scope})),
