@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use time::{Duration, OffsetDateTime};
 
 use crate::admission::ClientAccess;
-use crate::client_field::{ClientField, FieldSaid};
+use crate::client_field::{ClientField, FieldSaid, FieldSlot, RequestedMetadata};
 use crate::client_secrets::ClientSecrets;
 use crate::grant_type::GrantType;
 use crate::id::ClientId;
@@ -287,12 +287,15 @@ impl DisplayMetadata {
     /// The same with the lifetimes of another.
     #[must_use]
     pub fn with_lifetimes_of(self, other: &Self) -> Self {
-        Self {
-            access_token_ttl: other.access_token_ttl,
-            refresh_token_ttl: other.refresh_token_ttl,
-            refresh_token_idle_ttl: other.refresh_token_idle_ttl,
-            ..self
+        let mut all = RequestedMetadata { display: self, ..RequestedMetadata::default() };
+        for field in ClientField::DISPLAY {
+            if let (FieldSlot::Number(mine), Ok(FieldSaid::Number(theirs))) =
+                (all.slot(*field), other.said(*field))
+            {
+                *mine = *theirs;
+            }
         }
+        all.display
     }
 }
 

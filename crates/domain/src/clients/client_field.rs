@@ -201,9 +201,9 @@ fields! {
         access_token_ttl: Number, AccessTokenTtl, Seconds, Some((Lifetimes, "How many seconds its access tokens are valid"));
         /// How long it can refresh after a sign-in, in seconds, however often it does: 60 at least. Only operators say so.
         refresh_token_ttl: Number, RefreshTokenTtl, Seconds, Some((Lifetimes, "How many seconds after a sign-in it can refresh"));
-        /// How long a refresh token that it does not use is valid, in seconds: 60 at least. Only operators say so.
+        /// How long its unused refresh tokens are valid, in seconds: 60 at least. Only operators say so.
         refresh_token_idle_ttl: Number, RefreshTokenIdleTtl, Seconds,
-            Some((Lifetimes, "How many seconds a refresh token is valid that it does not use"));
+            Some((Lifetimes, "How many seconds its unused refresh tokens are valid"));
         /// Where people may go after signing out.
         post_logout_redirect_uris: Several, PostLogoutRedirectUris, RedirectUris,
             Some((Leaving, "After signing out, it sends people to"));

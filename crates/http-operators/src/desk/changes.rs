@@ -26,7 +26,7 @@ use countersign_http_actix::page::moment::Moment;
 use countersign_http_actix::page::name::DeskPage;
 use countersign_operators::desk::Stale;
 use countersign_operators::desk::begin_change::{
-    BeginChangeError, ChangeText, Given, begin_change, change_of_text, recall_change,
+    BeginChangeError, ChangeText, Signing, begin_change, change_of_text, recall_change,
 };
 use countersign_operators::desk::complete_change::{CompleteChangeError, Completed, complete_change};
 use countersign_operators::desk::overview::Counted;
@@ -247,8 +247,8 @@ pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<
             return ask_again(&visit, &sent, refusal, wrong).await;
         }
     };
-    let given = Given { signer: signer.as_ref(), word: sent.one(ONESELF.name) };
-    match begin_change(visit.desk(), &visit.operator, change, given).await {
+    let signing = Signing { signer: signer.as_ref(), word: sent.one(ONESELF.name) };
+    match begin_change(visit.desk(), &visit.operator, change, signing).await {
         Ok((pending, shown)) => {
             ask_to_sign(&visit, &session, &pending, &shown, &again_at(&sent, "/changes")).await
         }

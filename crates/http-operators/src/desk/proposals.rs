@@ -16,7 +16,7 @@ use countersign_http_actix::extract::body::Body;
 use countersign_http_actix::limits::rate_limit::Limited;
 use countersign_http_actix::page::moment::Moment;
 use countersign_http_actix::page::name::DeskPage;
-use countersign_operators::desk::begin_change::Given;
+use countersign_operators::desk::begin_change::Signing;
 use countersign_operators::desk::oneself::is_about_oneself;
 use countersign_operators::desk::proposals::{
     BeginCountersignError, MaySign, ProposalRead, begin_countersign, list_proposals, read_proposal,
@@ -150,8 +150,8 @@ pub(super) async fn begin(visit: Visit, session: Session, body: Body) -> Result<
         Unfit::Fields(wrong) => ApiError::invalid_request(written(&wrong)),
         Unfit::NoChange | Unfit::Unwritable => ApiError::invalid_request("proposal is missing"),
     })?;
-    let given = Given { signer: signer.as_ref(), word: sent.one(ONESELF.name) };
-    let begun = begin_countersign(visit.desk(), &visit.operator, id, given).await;
+    let signing = Signing { signer: signer.as_ref(), word: sent.one(ONESELF.name) };
+    let begun = begin_countersign(visit.desk(), &visit.operator, id, signing).await;
     let back = format!("/proposals/{id}");
     let refused = async |refusal| changes::refused(&visit, refusal, Here::Proposals, &back).await;
     let (pending, shown) = match begun {

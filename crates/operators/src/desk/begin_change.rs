@@ -42,12 +42,12 @@ impl From<ActRefused> for BeginChangeError {
     }
 }
 
-/// What an operator gives beside a change.
+/// How an operator is about to sign.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Given<'a> {
+pub struct Signing<'a> {
     /// The wallet that signs; the first of theirs by default.
     pub signer: Option<&'a WalletAccount>,
-    /// The word that confirms that they mean themselves.
+    /// The word that confirms a change about themselves.
     pub word: Option<&'a str>,
 }
 
@@ -56,16 +56,16 @@ pub async fn begin_change(
     desk: Desk<'_>,
     operator: &Operator,
     change: Act,
-    given: Given<'_>,
+    signing: Signing<'_>,
 ) -> Result<(PendingChange, ChangeText), BeginChangeError> {
     let now = desk.context.clock.now();
-    let signer = choose_signer(operator, given.signer)?;
+    let signer = choose_signer(operator, signing.signer)?;
     let change = with_id(desk, change);
     let subject = read_subject(desk, operator.session.user, normalized(&change)?).await?;
     if let Some(refused) = subject.refused {
         return Err(refused.into());
     }
-    require_word(desk, operator, &subject.named, given.word).await?;
+    require_word(desk, operator, &subject.named, signing.word).await?;
     // What is judged is what the text says, with the names that were looked up.
     let change = normalized(&subject.named)?;
     let written = WrittenChange { change, seen: Seen::of(&subject.facts), proposal: None };

@@ -19,7 +19,7 @@ use countersign_usecases::Context;
 use countersign_usecases::context::cause::SERVER;
 use countersign_usecases::steps::recognize_operator::{Operator, is_operators};
 
-use super::begin_change::{BeginChangeError, Given, choose_signer, require_word};
+use super::begin_change::{BeginChangeError, Signing, choose_signer, require_word};
 use super::make_text::{ChangeText, Making, make_text};
 use super::subject::read_subject;
 use super::{Desk, Stale, waits};
@@ -236,10 +236,10 @@ pub async fn begin_countersign(
     desk: Desk<'_>,
     operator: &Operator,
     id: GrantId,
-    given: Given<'_>,
+    signing: Signing<'_>,
 ) -> Result<(PendingChange, ChangeText), BeginCountersignError> {
     let now = desk.context.clock.now();
-    let signer = choose_signer(operator, given.signer)?;
+    let signer = choose_signer(operator, signing.signer)?;
     let (proposal, proposed) = judge_second(desk, operator.session.user, &signer, id).await?;
     let WrittenChange { change, seen, .. } = proposed;
     let subject = read_subject(desk, proposal.user, change.clone()).await.map_err(BeginChangeError::from)?;
@@ -249,7 +249,7 @@ pub async fn begin_countersign(
     if let Some(refused) = subject.refused {
         return Err(BeginChangeError::from(refused).into());
     }
-    require_word(desk, operator, &subject.named, given.word).await?;
+    require_word(desk, operator, &subject.named, signing.word).await?;
     let written = WrittenChange { change, seen, proposal: Some(id) };
     let making = Making {
         id: GrantId::at(now, desk.context.entropy.bytes()),

@@ -96,47 +96,22 @@ pub async fn judge_registration(
 async fn affects(desk: Desk<'_>, change: &Act) -> Result<Vec<(Affected, Counted)>, StoreError> {
     let now = desk.context.clock.now();
     let counted = |count: u32| Counted { count, is_limit: count >= MOST_COUNTED };
-    let all = match change {
-        Act::DeleteClient { client } | Act::SetAccess { client, .. } | Act::RotateSecret { client, .. } => {
-            let access = desk.context.storage.count_access(client.id, now, MOST_COUNTED).await?;
-            vec![(Affected::People, counted(access.people)), (Affected::Grants, counted(access.grants))]
-        }
-        Act::Block { who: Subject::User(user), .. }
-        | Act::SignOut { user, .. }
-        | Act::DeleteUser { user } => {
-            let person = desk.context.storage.find_person(user.id, now).await?;
-            let of = |length: usize| counted(u32::try_from(length).unwrap_or(u32::MAX));
-            person.map_or_else(Vec::new, |person| {
-                vec![
-                    (Affected::Sessions, of(person.sessions.len())),
-                    (Affected::Clients, of(person.consents.len())),
-                ]
-            })
-        }
-        Act::Block { who: Subject::Wallet(_), .. }
-        | Act::Unblock { .. }
-        | Act::Suspend { .. }
-        | Act::Restore { .. }
-        | Act::Name { .. }
-        | Act::CreateGroup { .. }
-        | Act::RetitleGroup { .. }
-        | Act::DeleteGroup { .. }
-        | Act::AddMembers { .. }
-        | Act::RemoveMembers { .. }
-        | Act::RegisterClient { .. }
-        | Act::ChangeClient { .. }
-        | Act::OpenResources { .. }
-        | Act::CloseResources { .. }
-        | Act::CreateResource { .. }
-        | Act::UpdateResource { .. }
-        | Act::DeleteResource { .. }
-        | Act::RotateKeys { .. }
-        | Act::WithdrawKey { .. }
-        | Act::CreateAdminKey { .. }
-        | Act::RevokeAdminKey { .. }
-        | Act::WithdrawProposal { .. }
-        | Act::RefuseProposal { .. } => Vec::new(),
-    };
+    let mut all = Vec::new();
+    if let Act::DeleteClient { client } | Act::SetAccess { client, .. } | Act::RotateSecret { client, .. } =
+        change
+    {
+        let access = desk.context.storage.count_access(client.id, now, MOST_COUNTED).await?;
+        all.push((Affected::People, counted(access.people)));
+        all.push((Affected::Grants, counted(access.grants)));
+    }
+    if let Act::Block { who: Subject::User(user), .. } | Act::SignOut { user, .. } | Act::DeleteUser { user } =
+        change
+        && let Some(person) = desk.context.storage.find_person(user.id, now).await?
+    {
+        let of = |length: usize| counted(u32::try_from(length).unwrap_or(u32::MAX));
+        all.push((Affected::Sessions, of(person.sessions.len())));
+        all.push((Affected::Clients, of(person.consents.len())));
+    }
     Ok(all.into_iter().filter(|(_, counted)| counted.count > 0).collect())
 }
 

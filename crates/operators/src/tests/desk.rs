@@ -42,20 +42,20 @@ use countersign_usecases::steps::recognize_operator::{Operator, recognize_operat
 use time::OffsetDateTime;
 
 use crate::desk::Desk;
-use crate::desk::begin_change::{ChangeText, Given, begin_change};
+use crate::desk::begin_change::{ChangeText, Signing, begin_change};
 use crate::desk::complete_change::{CompleteChangeError, Completed, complete_change};
 use crate::desk::proposals::begin_countersign;
 use crate::events::verify_events::{Broken, Signatures, Verified, VerifyError, verify_events};
 use crate::tests::world::{TestClient, ToyWallets, World, sign, toy};
 
 /// This wallet signs.
-fn signing_with(signer: &WalletAccount) -> Given<'_> {
-    Given { signer: Some(signer), ..Given::default() }
+fn signing_with(signer: &WalletAccount) -> Signing<'_> {
+    Signing { signer: Some(signer), ..Signing::default() }
 }
 
 /// The operator typed this word.
-fn saying(word: Option<&str>) -> Given<'_> {
-    Given { word, ..Given::default() }
+fn saying(word: Option<&str>) -> Signing<'_> {
+    Signing { word, ..Signing::default() }
 }
 
 /// Keys without keys: it is only remembered what was asked, and recorded as the server does.
@@ -180,7 +180,7 @@ impl Office {
     }
 
     async fn begin(&self, operator: &Operator, change: Act) -> (PendingChange, ChangeText) {
-        begin_change(self.desk(), operator, change, Given::default()).await.unwrap()
+        begin_change(self.desk(), operator, change, Signing::default()).await.unwrap()
     }
 
     /// Presents a text with this signature.
@@ -219,7 +219,7 @@ impl Office {
 
     /// An operator signs a proposal.
     async fn countersign(&self, operator: &Operator, id: GrantId) -> Result<Completed, CompleteChangeError> {
-        let begun = begin_countersign(self.desk(), operator, id, Given::default()).await.unwrap();
+        let begun = begin_countersign(self.desk(), operator, id, Signing::default()).await.unwrap();
         self.finish(operator, begun).await
     }
 

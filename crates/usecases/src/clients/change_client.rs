@@ -2,7 +2,6 @@
 
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::event::{Details, EventKind};
-use countersign_domain::lifetimes::Longest;
 use countersign_domain::registration::{Mistakes, RequestedMetadata, Rules};
 use countersign_domain::resource::Catalog;
 use countersign_domain::scope::ScopeSet;
@@ -36,7 +35,7 @@ pub async fn judge_change(
     // The operator reads the error, even if the client registered itself.
     let rules = Rules {
         mistakes: Mistakes::Refused,
-        longest: Some(Longest::USUAL),
+        longest: Some(management.policy.lifetimes.longest),
         ..Rules::of(client.origin, &declared)
     };
     let judged = judge(management, requested, rules)?;

@@ -33,7 +33,7 @@ pub struct Registration {
 /// Who wrote a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
-    /// A client, in a request. It may say more than we know, and what only operators say is the same as that.
+    /// A client, in a request. It may say more than we know. What only operators decide is ignored.
     Client,
     /// The host of a document. The same document is for every server, so it says only what is in RFC 7591, and may say
     /// more than we know. We never write to contacts.

@@ -129,7 +129,17 @@ pub(crate) async fn mint_tokens(
     };
     let id_token = match &grant.holder {
         Holder::Person { user, account } if scope.contains(Scope::OpenId) => {
-            let facts = Facts { client, grant, user: *user, account, scope: &scope, groups, nonce };
+            let user = *user;
+            let facts = Facts {
+                client,
+                grant,
+                user,
+                account,
+                scope: &scope,
+                groups,
+                nonce,
+                expires_at: access_expires_at,
+            };
             Some(id_token(context, now, facts, &access_token).await?)
         }
         Holder::Person { .. } | Holder::Client => None,
@@ -148,6 +158,8 @@ struct Facts<'a> {
     scope: &'a ScopeSet,
     groups: Option<Vec<GroupName>>,
     nonce: Option<&'a str>,
+    /// When it expires, as the access token does.
+    expires_at: OffsetDateTime,
 }
 
 /// The groups that the tokens of a user tell a client, if their scopes release any.
@@ -183,14 +195,14 @@ async fn id_token(
     facts: Facts<'_>,
     access_token: &Secret,
 ) -> Result<Secret, MintError> {
-    let Facts { client, grant, user, account, scope, groups, nonce } = facts;
+    let Facts { client, grant, user, account, scope, groups, nonce, expires_at } = facts;
     let algorithm = client.id_token_algorithm();
     let claims = IdTokenClaims {
         issuer: context.policy.public_url.as_str().to_owned(),
         subject: user,
         audience: client.wire_id(),
         issued_at: now,
-        expires_at: client.lifetimes(&context.policy.lifetimes).access_ends(now),
+        expires_at,
         authenticated_at: grant.authenticated_at,
         nonce: nonce.map(ToOwned::to_owned),
         access_token_hash: Some(algorithm.half_hash(access_token.expose())),

@@ -9,7 +9,7 @@ use countersign_domain::desk::proposal::{ProposalState, TIME_TO_CARRY_OUT};
 use countersign_domain::event::EventKind;
 use countersign_ports::{ChangeAccess, ClientStore, Storage};
 
-use super::{Given, Office, delete, group, id_of};
+use super::{Office, Signing, delete, group, id_of};
 use crate::desk::complete_change::{CompleteChangeError, Completed};
 use crate::desk::proposals::begin_countersign;
 use crate::tests::breakable::{break_after, world as breakable_world};
@@ -58,20 +58,20 @@ async fn a_storage_that_fails_anywhere_carries_a_proposal_out_once_in_the_end() 
         let (ada, bob) = (office.operator("toy-ada").await, office.operator("toy-bob").await);
         let client = office.client().await;
         let id = office.propose(&ada, delete(&client)).await;
-        let begun = begin_countersign(office.desk(), &bob, id, Given::default()).await.unwrap();
+        let begun = begin_countersign(office.desk(), &bob, id, Signing::default()).await.unwrap();
         break_after(&office.world, &storage, calls).await;
         let first = office.finish(&bob, begun.clone()).await;
         break_after(&office.world, &storage, -1).await;
         failed += i32::from(first.is_err());
         for _ in 0..2 {
-            if let Ok(begun) = begin_countersign(office.desk(), &bob, id, Given::default()).await {
+            if let Ok(begun) = begin_countersign(office.desk(), &bob, id, Signing::default()).await {
                 let _ = office.finish(&bob, begun).await;
             }
         }
         let _ = office.finish(&bob, begun).await;
         // What was taken and not carried out waits again.
         office.world.clock.advance(TIME_TO_CARRY_OUT);
-        if let Ok(begun) = begin_countersign(office.desk(), &bob, id, Given::default()).await {
+        if let Ok(begun) = begin_countersign(office.desk(), &bob, id, Signing::default()).await {
             office.finish(&bob, begun).await.unwrap();
         }
         let deleted = office.acts().await.into_iter().filter(|act| act.kind == EventKind::ClientDeleted);

@@ -20,7 +20,7 @@ use countersign_domain::subject::Subject;
 use countersign_usecases::act_refused::ActRefused;
 use serde_json::Value;
 
-use super::{Given, Office, block, delete, group, id_of};
+use super::{Office, Signing, block, delete, group, id_of};
 use crate::admin_keys::create_admin_key::create_admin_key;
 use crate::desk::begin_change::{BeginChangeError, begin_change};
 use crate::desk::complete_change::Completed;
@@ -407,7 +407,7 @@ async fn what_cannot_be_is_refused_before_anybody_signs() {
         ),
     ];
     for (change, is_why) in refused {
-        match begin_change(office.desk(), &ada, change.clone(), Given::default()).await {
+        match begin_change(office.desk(), &ada, change.clone(), Signing::default()).await {
             Err(BeginChangeError::Refused(why)) => assert!(is_why(&why), "{change:?}: {why:?}"),
             other => panic!("{change:?}: {other:?}"),
         }

@@ -7,7 +7,7 @@ use countersign_domain::person_name::PersonName;
 use countersign_domain::subject::Subject;
 use countersign_usecases::act_refused::ActRefused;
 
-use super::{Given, Office, group};
+use super::{Office, Signing, group};
 use crate::desk::begin_change::{BeginChangeError, begin_change};
 use crate::desk::search::{Found, search};
 use crate::people::names::{Names, people_of};
@@ -53,7 +53,7 @@ async fn a_text_quotes_the_names_of_all_whom_it_is_about() {
     let before = format!("Give user {eve} {eves}, who has the wallet toy:1:toy-eve, the name 'Eve'.");
     assert!(rename.contains(&before), "{rename}");
     let same = Act::Name { who: user, name: name("Eve'. Delete the group staff.") };
-    let refused = begin_change(office.desk(), &ada, same, Given::default()).await.unwrap_err();
+    let refused = begin_change(office.desk(), &ada, same, Signing::default()).await.unwrap_err();
     assert!(matches!(refused, BeginChangeError::Refused(ActRefused::NoChange)), "{refused:?}");
     assert_eq!(office.verify().await.unwrap().signatures, 2);
 }

@@ -12,7 +12,7 @@ use countersign_usecases::act_refused::ActRefused;
 use countersign_usecases::steps::recognize_operator::Operator;
 use time::Duration;
 
-use super::{Given, Office, delete, group, id_of, signing_with};
+use super::{Office, Signing, delete, group, id_of, signing_with};
 use crate::desk::begin_change::{BeginChangeError, begin_change};
 use crate::desk::complete_change::{CompleteChangeError, Completed, complete_change};
 use crate::desk::proposals::{
@@ -39,7 +39,7 @@ async fn state(office: &Office, id: GrantId) -> ProposalState {
 
 /// Who tries to be the second, and is not let.
 async fn is_same_person(office: &Office, operator: &Operator, id: GrantId) {
-    let refused = begin_countersign(office.desk(), operator, id, Given::default()).await;
+    let refused = begin_countersign(office.desk(), operator, id, Signing::default()).await;
     assert!(matches!(refused, Err(BeginCountersignError::SamePerson)), "{refused:?}");
     let read = read_proposal(office.desk(), operator, id).await.unwrap().unwrap();
     assert_eq!(read.may_sign, MaySign::SamePerson);
@@ -154,7 +154,7 @@ async fn the_first_cannot_be_the_second_after_deleting_the_account() {
     assert!(office.world.storage.delete_account(command).await.unwrap());
     let anew = office.operator("toy-ada").await;
     // Deleting the account forgot the proposal. Even if it had not:
-    let refused = begin_countersign(office.desk(), &anew, id, Given::default()).await;
+    let refused = begin_countersign(office.desk(), &anew, id, Signing::default()).await;
     assert!(matches!(refused, Err(BeginCountersignError::Gone(ProposalGone::Unknown))), "{refused:?}");
     let command = PutProposal { proposal, event: None };
     assert!(office.world.storage.put_proposal(command).await.unwrap());
@@ -167,7 +167,7 @@ async fn the_first_cannot_be_the_second_after_deleting_the_account() {
 async fn who_becomes_one_person_with_the_first_after_beginning_cannot_finish() {
     let (office, client, _, id) = proposed().await;
     let bob = office.operator("toy-bob").await;
-    let begun = begin_countersign(office.desk(), &bob, id, Given::default()).await.unwrap();
+    let begun = begin_countersign(office.desk(), &bob, id, Signing::default()).await.unwrap();
     // Bob's wallet leaves his user, and Ada takes it.
     office.link("toy-bob", "toy-bob-2").await;
     office.unlink("toy-bob-2", "toy-bob").await;
@@ -190,7 +190,7 @@ async fn the_first_must_still_be_an_operator() {
         let client = office.client().await;
         let id = office.propose(&operator, delete(&client)).await;
         let bob = office.operator("toy-bob").await;
-        let begun = begin_countersign(office.desk(), &bob, id, Given::default()).await.unwrap();
+        let begun = begin_countersign(office.desk(), &bob, id, Signing::default()).await.unwrap();
         match case {
             "settings" => office.policy().admins.retain(|admin| *admin != toy("toy-ada")),
             "group" => office.policy().group = Some(group("other")),
@@ -212,9 +212,9 @@ async fn a_second_signature_is_for_its_proposal_alone() {
     let other_client = office.client().await;
     let other_id = office.propose(&ada, delete(&other_client)).await;
     let bob = office.operator("toy-bob").await;
-    let (mut pending, shown) = begin_countersign(office.desk(), &bob, id, Given::default()).await.unwrap();
+    let (mut pending, shown) = begin_countersign(office.desk(), &bob, id, Signing::default()).await.unwrap();
     let (mut other, other_shown) =
-        begin_countersign(office.desk(), &bob, other_id, Given::default()).await.unwrap();
+        begin_countersign(office.desk(), &bob, other_id, Signing::default()).await.unwrap();
     let (text, other_text) = (&shown.text.text, &other_shown.text.text);
     for (pending, text, signed) in [(&mut pending, other_text, other_text), (&mut other, text, text)] {
         let refused = office.present(&bob, pending, text, &sign("toy-bob", signed)).await;
@@ -238,7 +238,7 @@ async fn a_second_signature_is_for_its_proposal_alone() {
 async fn a_proposal_whose_subject_changed_is_refused() {
     let (office, client, ada, id) = proposed().await;
     let bob = office.operator("toy-bob").await;
-    let begun = begin_countersign(office.desk(), &bob, id, Given::default()).await.unwrap();
+    let begun = begin_countersign(office.desk(), &bob, id, Signing::default()).await.unwrap();
     let rule = Act::SetAccess {
         client: id_of(&client).into(),
         rule: Some(countersign_domain::admission::AccessRule::Nobody),
@@ -247,7 +247,7 @@ async fn a_proposal_whose_subject_changed_is_refused() {
     office.make(&ada, rule).await.unwrap();
     let refused = office.finish(&bob, begun).await;
     assert!(matches!(refused, Err(CompleteChangeError::Stale(_))), "{refused:?}");
-    let refused = begin_countersign(office.desk(), &bob, id, Given::default()).await;
+    let refused = begin_countersign(office.desk(), &bob, id, Signing::default()).await;
     assert!(matches!(refused, Err(BeginCountersignError::Stale(_))), "{refused:?}");
     assert!(is_there(&office, &client).await);
     assert_eq!(state(&office, id).await, ProposalState::Waiting, "it was not taken");
@@ -261,7 +261,7 @@ async fn a_proposal_ends_after_24_hours_and_when_it_is_taken_back() {
     assert!(left <= LIFETIME && left > LIFETIME - Duration::seconds(2));
     office.world.advance(left - Duration::seconds(1));
     let bob = office.operator("toy-bob").await;
-    let begun = begin_countersign(office.desk(), &bob, id, Given::default()).await.unwrap();
+    let begun = begin_countersign(office.desk(), &bob, id, Signing::default()).await.unwrap();
     office.world.advance(Duration::seconds(1));
     let refused = office.finish(&bob, begun).await;
     let gone = ProposalGone::Expired;
@@ -269,16 +269,16 @@ async fn a_proposal_ends_after_24_hours_and_when_it_is_taken_back() {
 
     let ada_again = office.operator("toy-ada").await;
     let id = office.propose(&ada_again, delete(&client)).await;
-    let begun = begin_countersign(office.desk(), &bob, id, Given::default()).await.unwrap();
+    let begun = begin_countersign(office.desk(), &bob, id, Signing::default()).await.unwrap();
     let back = Act::WithdrawProposal { proposal: id };
     // Only the first can do that.
-    let refused = begin_change(office.desk(), &bob, back.clone(), Given::default()).await;
+    let refused = begin_change(office.desk(), &bob, back.clone(), Signing::default()).await;
     assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoSuchProposal))), "{refused:?}");
     office.make(&ada_again, back.clone()).await.unwrap();
     let refused = office.finish(&bob, begun).await;
     let gone = ProposalGone::Withdrawn;
     assert!(matches!(refused, Err(CompleteChangeError::ProposalGone(why)) if why == gone), "{refused:?}");
-    let refused = begin_change(office.desk(), &ada, back, Given::default()).await;
+    let refused = begin_change(office.desk(), &ada, back, Signing::default()).await;
     assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoSuchProposal))), "{refused:?}");
     assert!(is_there(&office, &client).await);
 }
@@ -287,10 +287,10 @@ async fn a_proposal_ends_after_24_hours_and_when_it_is_taken_back() {
 async fn another_operator_refuses_a_proposal_and_says_why() {
     let (office, client, ada, id) = proposed().await;
     let (bob, cal) = (office.operator("toy-bob").await, office.operator("toy-cal").await);
-    let begun = begin_countersign(office.desk(), &cal, id, Given::default()).await.unwrap();
+    let begun = begin_countersign(office.desk(), &cal, id, Signing::default()).await.unwrap();
     let refusal = Act::RefuseProposal { proposal: id, reason: Some("still used".to_owned()) };
     // The first takes it back, and cannot refuse it.
-    let refused = begin_change(office.desk(), &ada, refusal.clone(), Given::default()).await;
+    let refused = begin_change(office.desk(), &ada, refusal.clone(), Signing::default()).await;
     assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoSuchProposal))), "{refused:?}");
     office.make(&bob, refusal.clone()).await.unwrap();
     assert_eq!(state(&office, id).await, ProposalState::Refused);
@@ -298,7 +298,7 @@ async fn another_operator_refuses_a_proposal_and_says_why() {
     let gone = ProposalGone::Refused;
     assert!(matches!(refused, Err(CompleteChangeError::ProposalGone(why)) if why == gone), "{refused:?}");
     for (operator, change) in [(&cal, refusal), (&ada, Act::WithdrawProposal { proposal: id })] {
-        let refused = begin_change(office.desk(), operator, change, Given::default()).await;
+        let refused = begin_change(office.desk(), operator, change, Signing::default()).await;
         assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoSuchProposal))), "{refused:?}");
     }
     let event = office.acts().await.pop().unwrap();
@@ -313,7 +313,7 @@ async fn a_proposal_that_expired_cannot_be_taken_back() {
     office.world.advance(LIFETIME);
     let ada = office.operator("toy-ada").await;
     let refused =
-        begin_change(office.desk(), &ada, Act::WithdrawProposal { proposal: id }, Given::default()).await;
+        begin_change(office.desk(), &ada, Act::WithdrawProposal { proposal: id }, Signing::default()).await;
     assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoSuchProposal))), "{refused:?}");
     assert_eq!(state(&office, id).await, ProposalState::Waiting);
 }
@@ -333,8 +333,8 @@ async fn of_two_who_countersign_at_once_one_carries_the_proposal_out() {
             algorithms: vec![countersign_domain::signing_algorithm::SigningAlgorithm::Es256],
         };
         let id = office.propose(&ada, change).await;
-        let of_bob = begin_countersign(office.desk(), &bob, id, Given::default()).await.unwrap();
-        let of_cal = begin_countersign(office.desk(), &cal, id, Given::default()).await.unwrap();
+        let of_bob = begin_countersign(office.desk(), &bob, id, Signing::default()).await.unwrap();
+        let of_cal = begin_countersign(office.desk(), &cal, id, Signing::default()).await.unwrap();
         // Sometimes one of them twice, too.
         let again = of_bob.clone();
         let (one, other, third) = tokio::join!(
@@ -363,7 +363,7 @@ async fn a_proposal_is_carried_out_or_ended_and_never_both() {
     for round in 0..400 {
         let client = office.client().await;
         let id = office.propose(&ada, delete(&client)).await;
-        let forth = begin_countersign(office.desk(), &bob, id, Given::default()).await.unwrap();
+        let forth = begin_countersign(office.desk(), &bob, id, Signing::default()).await.unwrap();
         let (by, end) = if round % 2 == 0 {
             (&ada, Act::WithdrawProposal { proposal: id })
         } else {
@@ -454,10 +454,10 @@ async fn an_altered_proposal_is_carried_out_by_nobody() {
         alter(&mut proposal, &office);
         let command = PutProposal { proposal, event: None };
         assert!(office.world.storage.put_proposal(command).await.unwrap());
-        let first = begin_countersign(office.desk(), &ada, id, Given::default()).await;
+        let first = begin_countersign(office.desk(), &ada, id, Signing::default()).await;
         assert!(first.is_err(), "{what}: {first:?}");
         // For the other operator it makes no difference what wallets are said to be the first's.
-        let second = begin_countersign(office.desk(), &bob, id, Given::default()).await;
+        let second = begin_countersign(office.desk(), &bob, id, Signing::default()).await;
         assert_eq!(second.is_ok(), what == "no wallets", "{what}: {second:?}");
         assert!(is_there(&office, &client).await, "{what}");
     }
@@ -475,7 +475,7 @@ async fn no_row_makes_a_proposal_live_longer() {
     assert!(office.world.storage.put_proposal(PutProposal { proposal, event: None }).await.unwrap());
     office.world.advance(LIFETIME + Duration::hours(1));
     let bob = office.operator("toy-bob").await;
-    let refused = begin_countersign(office.desk(), &bob, id, Given::default()).await;
+    let refused = begin_countersign(office.desk(), &bob, id, Signing::default()).await;
     assert!(matches!(refused, Err(BeginCountersignError::Gone(ProposalGone::Expired))), "{refused:?}");
     assert!(is_there(&office, &client).await);
 }
@@ -484,7 +484,7 @@ async fn no_row_makes_a_proposal_live_longer() {
 async fn a_session_alone_countersigns_nothing() {
     let (office, client, _, id) = proposed().await;
     let bob = office.operator("toy-bob").await;
-    let (mut pending, shown) = begin_countersign(office.desk(), &bob, id, Given::default()).await.unwrap();
+    let (mut pending, shown) = begin_countersign(office.desk(), &bob, id, Signing::default()).await.unwrap();
     let first = office.world.storage.find_proposal(id).await.unwrap().unwrap().first;
     for signature in ["", "toy-bob", &first.signature, &sign("toy-ada", &shown.text.text)] {
         let signed = SignedText { text: shown.text.text.clone(), signature: signature.to_owned() };
@@ -549,7 +549,7 @@ async fn f_23_no_chain_of_accounts_makes_a_second_person() {
 }
 
 async fn is_unknown_person(office: &Office, operator: &Operator, id: GrantId) {
-    let refused = begin_countersign(office.desk(), operator, id, Given::default()).await;
+    let refused = begin_countersign(office.desk(), operator, id, Signing::default()).await;
     assert!(matches!(refused, Err(BeginCountersignError::PersonUnknown)), "{refused:?}");
     let read = read_proposal(office.desk(), operator, id).await.unwrap().unwrap();
     assert_eq!(read.may_sign, MaySign::PersonUnknown);
@@ -560,7 +560,7 @@ async fn is_unknown_person(office: &Office, operator: &Operator, id: GrantId) {
 async fn f_23_where_it_cannot_be_known_that_two_are_two_nobody_countersigns() {
     let (office, client, ada, id) = proposed().await;
     let bob = office.operator("toy-bob").await;
-    let begun = begin_countersign(office.desk(), &bob, id, Given::default()).await.unwrap();
+    let begun = begin_countersign(office.desk(), &bob, id, Signing::default()).await.unwrap();
     for number in 0..1_000 {
         let wallet = format!("toy-bob-{number}");
         office.link("toy-bob", &wallet).await;

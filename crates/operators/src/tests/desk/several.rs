@@ -10,7 +10,7 @@ use countersign_domain::wallet::WalletAccount;
 use countersign_usecases::act_refused::ActRefused;
 use time::Duration;
 
-use super::{Given, Office, group};
+use super::{Office, Signing, group};
 use crate::desk::begin_change::{BeginChangeError, begin_change};
 use crate::desk::complete_change::CompleteChangeError;
 use crate::events::verify_events::Finding;
@@ -177,7 +177,7 @@ async fn what_a_second_operator_signs_names_one_member_and_each_member_is_as_rea
     let members = four(&office).await;
     office.make(&ada, create("staff", Vec::new())).await.unwrap();
     for change in [create("ops", members.clone()), create("ops", members[..1].to_vec())] {
-        let refused = begin_change(office.desk(), &ada, change, Given::default()).await.unwrap_err();
+        let refused = begin_change(office.desk(), &ada, change, Signing::default()).await.unwrap_err();
         assert!(matches!(refused, BeginChangeError::Refused(ActRefused::OneAtATime)), "{refused:?}");
     }
     // One of them is deleted while the operator reads.
@@ -197,7 +197,7 @@ async fn what_a_second_operator_signs_names_one_member_and_each_member_is_as_rea
     let staying = vec![members[0].clone(), members[3].clone()];
     office.make(&ada, add(staying[..1].to_vec())).await.unwrap();
     office.make(&ada, add(staying.clone())).await.unwrap();
-    let refused = begin_change(office.desk(), &ada, add(staying), Given::default()).await.unwrap_err();
+    let refused = begin_change(office.desk(), &ada, add(staying), Signing::default()).await.unwrap_err();
     assert!(matches!(refused, BeginChangeError::Refused(ActRefused::NoChange)), "{refused:?}");
     office.verify().await.unwrap();
 }

@@ -13,7 +13,7 @@ use countersign_usecases::act_refused::ActRefused;
 use countersign_usecases::context::blocks::IfBlocked;
 use time::Duration;
 
-use super::{Given, Office, block, delete, group, id_of, signing_with};
+use super::{Office, Signing, block, delete, group, id_of, signing_with};
 use crate::desk::begin_change::{BeginChangeError, begin_change, recall_change};
 use crate::desk::complete_change::{CompleteChangeError, Completed};
 use crate::desk::{Changed, Stale};
@@ -324,7 +324,7 @@ async fn a_second_block_is_refused_if_it_adds_nothing_and_leaves_its_signature_i
         let known = office.acts().await.len();
         office.make(&ada, block(Some("legal hold 4711"))).await.unwrap();
         for nothing in [None, Some("legal hold 4711")] {
-            let refused = begin_change(office.desk(), &ada, block(nothing), Given::default()).await;
+            let refused = begin_change(office.desk(), &ada, block(nothing), Signing::default()).await;
             let refused = refused.map(|(_, shown)| shown.change);
             let is_nothing = matches!(refused, Err(BeginChangeError::Refused(ActRefused::NoChange)));
             assert!(is_nothing, "{refused:?}");
@@ -426,7 +426,7 @@ async fn the_words_of_a_changed_client_name_each_field_and_a_change_of_nothing_i
         metadata: Box::new(metadata),
         fields: Vec::new(),
     };
-    let nothing = begin_change(office.desk(), &ada, change(plain.clone()), Given::default()).await;
+    let nothing = begin_change(office.desk(), &ada, change(plain.clone()), Signing::default()).await;
     assert!(matches!(nothing, Err(BeginChangeError::Refused(ActRefused::NoChange))));
     let mut rights = plain.clone();
     rights.grant_types = Some(["authorization_code", "client_credentials"].map(str::to_owned).to_vec());

@@ -61,7 +61,7 @@ async fn their_proposals_end_and_the_event_leads_to_the_suspension() {
     );
     let id = office.propose(&bob, delete(&office.client().await)).await;
     let of_ada = office.propose(&ada, delete(&office.client().await)).await;
-    let begun = begin_countersign(office.desk(), &cal, id, Given::default()).await.unwrap();
+    let begun = begin_countersign(office.desk(), &cal, id, Signing::default()).await.unwrap();
     office.make(&ada, suspending("toy-bob")).await.unwrap();
     assert_eq!(state(&office, id).await, ProposalState::Suspended);
     assert_eq!(state(&office, of_ada).await, ProposalState::Waiting);
@@ -105,10 +105,10 @@ async fn only_operators_are_suspended_and_all_of_them_are_listed() {
     let office = Office::new(Quorum::One);
     let ada = office.operator("toy-ada").await;
     office.sign_in("toy-eve").await;
-    let refused = begin_change(office.desk(), &ada, suspending("toy-eve"), Given::default()).await;
+    let refused = begin_change(office.desk(), &ada, suspending("toy-eve"), Signing::default()).await;
     assert!(matches!(refused, Err(BeginChangeError::Refused(ActRefused::NotOperator(_)))), "{refused:?}");
     suspend_now(&office, operator("toy-cal")).await;
-    let again = begin_change(office.desk(), &ada, suspending("toy-cal"), Given::default()).await;
+    let again = begin_change(office.desk(), &ada, suspending("toy-cal"), Signing::default()).await;
     assert!(matches!(again, Err(BeginChangeError::Refused(ActRefused::NoChange))), "{again:?}");
     let listed = list_operators(office.world.context.management(), MOST_OPERATORS).await.unwrap();
     let listed: Vec<_> = listed
@@ -141,7 +141,7 @@ async fn operators_type_a_word_before_they_lock_themselves_out() {
         }
         begin_change(office.desk(), &ada, change, saying(Some(WORD))).await.unwrap();
     }
-    begin_change(office.desk(), &ada, suspending("toy-bob"), Given::default()).await.unwrap();
+    begin_change(office.desk(), &ada, suspending("toy-bob"), Signing::default()).await.unwrap();
 }
 
 #[tokio::test]

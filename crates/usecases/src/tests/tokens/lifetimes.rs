@@ -123,7 +123,7 @@ async fn a_lifetime_is_within_its_bounds() {
     assert!(is_expired(&world.refresh(&client, &tokens).await.unwrap_err()));
 }
 
-/// A client cannot decide how long it goes on without its user, whoever registered it.
+/// No client decides how long it goes on without its user.
 #[tokio::test]
 async fn only_operators_give_lifetimes() {
     let world = World::new();
