@@ -1,7 +1,7 @@
 //! An operator suspends another, at once, and lets a suspended one act again.
 //!
 //! A suspension is about a person: it holds for the account, for every wallet that the account has, and for everything
-//! that ever hung together with it ([`one_person`](super::one_person)). So an account that was prepared for the day does not
+//! that ever hung together with it (`one_person`). So an account that was prepared for the day does not
 //! help. It takes the desk away, and no sign-in to an application: a block does that.
 
 use countersign_domain::desk::operators::Suspension;
