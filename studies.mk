@@ -8,6 +8,7 @@ ACTS ?= 3000
 SEED ?= 1
 REFUSED ?= 100000
 ROUNDS ?= 200
+INVITATION_ROUNDS ?= 500
 SIDE_BY_SIDE_SECONDS ?= 600
 EVENTS ?= 10000000
 BACKUPS ?= 50
@@ -55,6 +56,14 @@ flood: setup-postgres .tools/fail2ban/.unpacked ## Refuse 100,000 requests on ea
 	cargo test --release --locked -p countersign-tests --test e2e --no-run
 	$(say) "Sending $(REFUSED) requests that are refused"
 	FLOOD=$(REFUSED) cargo test --release --locked -p countersign-tests --test e2e -- --nocapture --test-threads 1 each_refused_request_of_a_flood
+
+.PHONY: invitations
+invitations: setup-build setup-postgres ## 64 browsers on two servers want one invitation, again and again, on each database (INVITATION_ROUNDS=500)
+	@$(say) "Building the release and the browsers"
+	cargo build --release --locked -p countersign-app
+	cargo test --release --locked -p countersign-tests --test e2e --no-run
+	$(say) "Racing for $(INVITATION_ROUNDS) invitations on each database"
+	INVITATION_ROUNDS=$(INVITATION_ROUNDS) cargo test --release --locked -p countersign-tests --test e2e -- --nocapture --test-threads 1 uses_are_exact_when_many_browsers
 
 .PHONY: event-rounds
 event-rounds: setup-build setup-postgres ## Kill servers, commands and PostgreSQL, and compare acts with events (ROUNDS=200; half an hour)

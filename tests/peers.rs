@@ -189,6 +189,13 @@ fn operators_read_every_page_of_the_desk_in_their_language() {
     judge_desk("desk-pages.mjs", "1");
 }
 
+/// People whom an operator invites, in Chromium: with scripts and without, on a phone and a laptop, in each language, with
+/// axe-core; and how many clicks and seconds it takes.
+#[test]
+fn people_come_in_by_an_invitation_with_one_signature() {
+    judge_desk("invitations.mjs", "1");
+}
+
 /// Two operators in Chromium, on a server where what is dangerous needs both (K-07, K-08).
 #[test]
 fn two_operators_sign_what_is_dangerous() {

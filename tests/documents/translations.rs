@@ -31,8 +31,8 @@ fn no_page_uses_a_word_that_its_language_has_another_for() {
     for (language, word) in words {
         // The pages for developers speak of challenges and of logging in, as the RFCs do.
         for area in [
-            "account", "auth", "common", "continue", "desk", "device", "error", "logout", "mail", "notice",
-            "verify",
+            "account", "auth", "common", "continue", "desk", "device", "error", "join", "logout", "mail",
+            "notice", "verify",
         ] {
             let path = format!("templates/locales/{language}/{area}.json");
             let mut found = Vec::new();

@@ -29,6 +29,7 @@ mod form_post;
 mod growth;
 mod heal;
 mod histories;
+mod invitations;
 mod keys;
 mod lifetimes;
 mod limits;

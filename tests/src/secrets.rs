@@ -15,7 +15,7 @@ use crate::http::{Request, Response};
 const WINDOW: usize = 16;
 
 /// Names of fields whose values only two parties may know.
-const FIELDS: [&str; 17] = [
+const FIELDS: [&str; 18] = [
     "client_secret",
     "registration_access_token",
     "access_token",
@@ -33,6 +33,7 @@ const FIELDS: [&str; 17] = [
     "wallet_address",
     "address",
     "redirect_to",
+    "link",
 ];
 
 /// The secrets that must not be found.

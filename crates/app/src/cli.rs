@@ -9,6 +9,7 @@ mod declared;
 mod event;
 pub(crate) mod flags;
 mod health;
+mod invite;
 mod people;
 mod resource;
 mod saved;
@@ -26,6 +27,7 @@ pub(crate) use self::client::{
 pub(crate) use self::declared::{ApplyFlags, ExportFlags};
 pub(crate) use self::event::{EventChoice, EventCommand};
 pub(crate) use self::health::{DoctorFlags, HealthcheckFlags};
+pub(crate) use self::invite::InviteCommand;
 pub(crate) use self::people::{
     AccessCommand, GroupCommand, KindChoice, NewRule, OperatorCommand, Paging, UserCommand, WalletChoice,
     WalletCommand, WhoChoice, new_release, new_rule,
@@ -119,6 +121,13 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: GroupCommand,
     },
+    /// Invite people into groups by a link or a QR code.
+    Invite {
+        #[command(flatten)]
+        trial: TrialChoice,
+        #[command(subcommand)]
+        command: InviteCommand,
+    },
     /// Decide who can sign in to a client, and which groups it gets.
     Access {
         #[command(flatten)]
@@ -200,6 +209,7 @@ impl Command {
             | Self::Wallet { trial, .. }
             | Self::Operator { trial, .. }
             | Self::Group { trial, .. }
+            | Self::Invite { trial, .. }
             | Self::Access { trial, .. }
             | Self::Resource { trial, .. }
             | Self::AdminKey { trial, .. }

@@ -129,6 +129,9 @@ fn dispatch(cli: Cli, mut sources: Sources, wiring: Wiring) -> Result<(), Failur
         Command::Group { command, .. } => administer(&sources, &wiring, |config, out| {
             block_on(commands::people::group(command, config, &wiring, out))
         }),
+        Command::Invite { command, .. } => administer(&sources, &wiring, |config, out| {
+            block_on(commands::people::invite(command, config, &wiring, out))
+        }),
         Command::Access { command, .. } => administer(&sources, &wiring, |config, out| {
             block_on(commands::people::access(command, config, &wiring, out))
         }),

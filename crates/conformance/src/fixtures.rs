@@ -9,6 +9,7 @@ mod admission;
 mod desk;
 mod events;
 mod ids;
+mod invitations;
 mod signing;
 mod tokens;
 
@@ -62,8 +63,10 @@ pub use desk::{
 pub use events::{event, event_id, event_id_at, pseudonym, seal_events};
 use ids::unique_bytes;
 pub use ids::{
-    admin_key_id, client_id, epoch_id, grant_id, pushed_request_id, session_id, token_id, unique, user_id,
+    admin_key_id, client_id, epoch_id, grant_id, invitation_id, pushed_request_id, session_id, token_id,
+    unique, user_id,
 };
+pub use invitations::{accept_invitation, invitation};
 pub use signing::{
     RECORD_KEY, access_claims, add_signing_key, add_signing_key_beside, checkpoint, id_token_claims,
     logout_claims, security_event_claims, short_id_token_claims,

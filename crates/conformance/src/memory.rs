@@ -21,8 +21,9 @@ use countersign_domain::grant::{Grant, RevocationReason};
 use countersign_domain::group::{Group, GroupName};
 use countersign_domain::hour::Hour;
 use countersign_domain::id::{
-    AdminKeyId, ClientId, EventId, GrantId, PushedRequestId, SessionId, TokenId, UserId,
+    AdminKeyId, ClientId, EventId, GrantId, InvitationId, PushedRequestId, SessionId, TokenId, UserId,
 };
+use countersign_domain::invitation::Invitation;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::person_name::PersonName;
 use countersign_domain::pushed_request::PushedRequest;
@@ -53,6 +54,7 @@ mod event_push;
 mod events;
 mod forgetting;
 mod groups;
+mod invitations;
 mod login;
 mod people;
 mod requests;
@@ -65,6 +67,7 @@ mod wallets;
 use blocks::BlockedRow;
 use forgetting::is_told;
 use groups::MemberRow;
+use invitations::InvitedRow;
 use people::NamedRow;
 use requests::DeviceRow;
 use secrets::{SecretKey, SecretRow};
@@ -106,6 +109,9 @@ struct Tables {
     /// When each user was put into the group.
     group_users: BTreeMap<(GroupName, UserId), OffsetDateTime>,
     group_wallets: BTreeMap<(GroupName, WalletKey), MemberRow>,
+    invitations: BTreeMap<InvitationId, Invitation>,
+    /// The wallets that came in.
+    invitation_uses: BTreeMap<(InvitationId, WalletKey), InvitedRow>,
     blocked_users: BTreeMap<UserId, Block>,
     blocked_wallets: BTreeMap<WalletKey, BlockedRow>,
     suspended_wallets: BTreeMap<WalletKey, SuspendedRow>,

@@ -27,6 +27,7 @@ pub mod groups;
 pub mod holdings;
 pub mod hour_counts;
 pub mod if_unchanged;
+pub mod invitations;
 pub mod issuing;
 pub mod keys;
 pub mod login;
@@ -382,6 +383,16 @@ macro_rules! storage_contract {
                 a_deleted_user_leaves_their_groups,
                 a_user_is_in_as_many_groups_as_there_are,
             ],
+            invitations: [
+                an_invitation_is_found_as_it_was_created,
+                a_wallet_comes_in_once_and_gets_the_name,
+                a_name_that_someone_has_stays,
+                an_invitation_that_ended_lets_no_one_in,
+                an_invitation_is_no_way_around_a_block,
+                whoever_is_in_the_group_by_any_way_spends_nothing,
+                invitations_are_listed_newest_first,
+                a_user_came_in_by_the_invitations_of_all_their_wallets,
+            ],
             admin_keys: [
                 an_admin_key_is_found_as_it_was_created,
                 an_admin_key_that_is_created_again_is_stored_once,
@@ -611,6 +622,11 @@ macro_rules! storage_races {
                 e_23_one_proof_is_new_for_one_of_many,
                 many_copies_of_one_spending_are_all_answered_alike,
             ],
+            invitations: [
+                uses_are_exact_when_many_want_them_at_once,
+                one_wallet_spends_one_use_however_often_it_asks,
+                no_one_comes_in_after_a_revocation_was_answered,
+            ],
             admin_keys: [
                 one_request_is_begun_by_one_of_many,
                 one_request_makes_one_thing_of_many,
@@ -712,6 +728,9 @@ macro_rules! storage_races {
 macro_rules! storage_durability {
     ($database:expr, $open:expr) => {
         $crate::clauses_on_a_database! { $database, $open,
+            invitations: [
+                invitations_outlive_the_process,
+            ],
             admin_keys: [
                 admin_keys_outlive_the_process,
             ],
@@ -781,6 +800,9 @@ macro_rules! storage_durability {
 macro_rules! storage_replicas {
     ($database:expr, $open:expr) => {
         $crate::clauses_on_a_database! { $database, $open,
+            invitations: [
+                uses_are_exact_on_two_replicas,
+            ],
             admin_keys: [
                 a_revoked_admin_key_is_seen_by_the_other_replica,
             ],

@@ -20,6 +20,7 @@
 //! | audience | the servers that one access token is for, from those that were signed for |
 //! | consent | what a user signed for at a client: destination, audiences, scopes; a session repeats it |
 //! | group | users and wallets that an operator put together; clients get the names that are released |
+//! | invitation | a link that puts the wallets of people who sign into a group |
 //! | access rule | who can sign in to a client: everyone, nobody, or members of groups |
 //! | block | keeps a user or a wallet out of all clients |
 //! | admin key | what a program presents at the admin interface; it acts for the operator |
@@ -52,7 +53,7 @@ pub use oauth::{
     signing_algorithm, signing_key,
 };
 pub use operators::{act, admin_key, declaration, desk, figure};
-pub use people::{admission, email, group, person_name, picture};
+pub use people::{admission, email, group, invitation, person_name, picture};
 pub use scopes::scope;
 pub use sign_in::{
     authorization, challenge, consent, device, form_key, login_session, pending, pushed_request,

@@ -1,7 +1,8 @@
-//! People: names, groups, e-mail addresses, pictures, and who is let in.
+//! People: names, groups, invitations, e-mail addresses, pictures, and who is let in.
 
 pub mod admission;
 pub mod email;
 pub mod group;
+pub mod invitation;
 pub mod person_name;
 pub mod picture;

@@ -94,6 +94,7 @@ fn challenge_is_plain(one: &RecognizedAccount) {
             scope: &ScopeSet::of(&Scope::ALL),
             resources: &[],
         },
+        invitation: None,
         key: &TextKey::new([0; 32]),
         random: [0xa5; 12],
         id: GrantId::from_uuid(Uuid::nil()),

@@ -22,8 +22,8 @@ use crate::endpoint::account::{data, email, events, forms, naming, pictures, wal
 use crate::endpoint::description::operation::Operation;
 use crate::endpoint::description::scheme;
 use crate::endpoint::sign_in::{
-    answer, auth_page, authorize, challenge, continue_session, deny, device, device_authorization, login,
-    logout, push, verify,
+    answer, auth_page, authorize, challenge, continue_session, deny, device, device_authorization, join,
+    login, logout, push, verify,
 };
 use crate::endpoint::site::{assets, discovery, health, home, metrics, playground, received};
 use crate::endpoint::tokens::{introspect, revoke, token, userinfo};
@@ -104,6 +104,7 @@ fn operations(public_url: &PublicUrl) -> Vec<Operation> {
         push::description::push(),
         device_authorization::description::begin(public_url),
         introspect::description::introspect(public_url),
+        join::description::open(),
         device::description::show(),
         device::description::enter(),
         device::description::done(),

@@ -12,6 +12,7 @@ mod description;
 mod edge;
 mod events;
 mod groups;
+mod invitations;
 mod keys;
 mod make;
 mod operations;

@@ -18,6 +18,7 @@ mod forms;
 mod groups;
 mod happened;
 mod hidden;
+mod invitations;
 mod keys;
 mod lists;
 mod mail;
@@ -66,7 +67,7 @@ const fn changes(path: &'static str, route: fn() -> Route) -> Place {
 }
 
 /// All places, in the order in which the router tries them.
-pub(crate) const PLACES: [Place; 24] = [
+pub(crate) const PLACES: [Place; 26] = [
     reads("", || read().to(overview::show)),
     reads("/people", || read().to(people::list)),
     reads("/people/{id}", || read().to(people::show)),
@@ -74,6 +75,8 @@ pub(crate) const PLACES: [Place; 24] = [
     reads("/wallets/{account}", || read().to(wallets::show)),
     reads("/groups", || read().to(groups::list)),
     reads("/groups/{name}", || read().to(groups::show)),
+    reads("/invitations", || read().to(invitations::list)),
+    reads("/invitations/{id}", || read().to(invitations::show)),
     reads("/clients", || read().to(clients::list)),
     reads("/clients/{id}", || read().to(clients::show)),
     reads("/resources", || read().to(resources::list)),

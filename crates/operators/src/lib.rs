@@ -9,6 +9,7 @@ pub mod desk;
 pub mod events;
 pub mod operate;
 pub mod people;
+pub mod qr_code;
 pub mod saved;
 
 #[cfg(test)]

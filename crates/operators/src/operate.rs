@@ -11,6 +11,7 @@ use countersign_domain::desk::proposal::ProposalState;
 use countersign_domain::event::{Details, EventKind};
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, GrantId, UserId};
+use countersign_domain::invitation::Invitation;
 use countersign_domain::person_name::PersonName;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::Resource;
@@ -43,6 +44,7 @@ use crate::people::block::{BlockedNow, block};
 use crate::people::change_access::{AccessChanged, change_access};
 use crate::people::delete_user::delete_user;
 use crate::people::groups::{create_group, delete_group, retitle_group};
+use crate::people::invitations::{CreatedInvitation, NewInvitation, create_invitation, revoke_invitation};
 use crate::people::names::name_subject;
 use crate::people::remove_members::{Removed, remove_members};
 use crate::people::sign_out_user::sign_out_user;
@@ -128,6 +130,10 @@ pub enum Effect {
     Added(GroupName, Vec<Added>),
     /// Users and wallets are no longer in a group.
     Removed(GroupName, Vec<Removed>),
+    /// There is a new invitation, whose link is shown only this once.
+    InvitationCreated(Box<CreatedInvitation>),
+    /// An invitation was revoked.
+    InvitationRevoked(Box<Invitation>),
     /// A client was registered, with secrets that are shown only this once.
     Registered(Box<RegisteredClient>),
     /// A client was changed, or what is open to it.
@@ -188,6 +194,8 @@ impl Effect {
             | Self::GroupCreated(_)
             | Self::GroupRetitled(_)
             | Self::GroupDeleted(_)
+            | Self::InvitationCreated(_)
+            | Self::InvitationRevoked(_)
             | Self::Registered(_)
             | Self::ClientDeleted(_)
             | Self::Rotated(..)
@@ -269,6 +277,16 @@ pub async fn operate(operating: Operating<'_>, act: Act) -> Result<Effect, ActRe
         Act::RemoveMembers { group, members } => {
             let removed = remove_members(management, &group, subjects(&members)).await?;
             Ok(Effect::Removed(group, removed))
+        }
+        Act::CreateInvitation { group, limits, name, inviter, client } => {
+            let client = client.map(|client| client.id);
+            let new = NewInvitation { group, limits, name, inviter, client };
+            let created = create_invitation(management, new).await;
+            created.map(|created| Effect::InvitationCreated(Box::new(created)))
+        }
+        Act::RevokeInvitation { invitation } => {
+            let revoked = revoke_invitation(management, invitation.id).await;
+            revoked.map(|revoked| Effect::InvitationRevoked(Box::new(revoked)))
         }
         Act::RegisterClient { id, metadata, resources, fields: _, access } => {
             register(management, (id, *metadata), resources, access.unwrap_or_default(), of_file).await

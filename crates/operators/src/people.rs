@@ -10,6 +10,7 @@ pub mod change_access;
 pub mod delete_user;
 pub mod find_who;
 pub mod groups;
+pub mod invitations;
 pub mod list_groups;
 pub mod list_operators;
 pub mod list_people;

@@ -40,8 +40,8 @@ pub use keeping::upkeep::*;
 pub use lists::*;
 pub use operations::{
     AccountStore, AdminKeyStore, BlockStore, ClientStore, DeclarationStore, DeskStore, EpochStore,
-    EventPushStore, EventStore, GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore, RequestStore,
-    ResourceStore, SessionStore, SuspensionStore, TokenStore, Upkeep, WalletStore, signatures,
+    EventPushStore, EventStore, GroupStore, InvitationStore, KeyStore, LoginStore, PeopleStore, ReplayStore,
+    RequestStore, ResourceStore, SessionStore, SuspensionStore, TokenStore, Upkeep, WalletStore, signatures,
 };
 pub use operators::admin_key_store::*;
 pub use operators::declaration_store::*;
@@ -52,6 +52,7 @@ pub use operators::suspension_store::*;
 pub use people::account_store::*;
 pub use people::block_store::*;
 pub use people::group_store::*;
+pub use people::invitation_store::*;
 pub use people::people_store::*;
 pub use people::wallet_store::*;
 pub use people::{group_store, wallet_store};

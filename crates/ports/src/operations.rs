@@ -372,6 +372,49 @@ macro_rules! storage_operations {
                 }
             }
 
+            /// Invitations into groups. Every write is durable before the answer, and from then on every replica finds
+            /// the new values.
+            InvitationStore {
+                writes {
+                    /// Stores a new invitation. Guard: its group exists. With the group, its invitations are deleted.
+                    create_invitation(own command: CreateInvitation) -> InvitationCreated [recorded];
+
+                    /// Revokes an invitation for good. The answer says whether it existed and was not revoked before.
+                    /// Who came in by it stays in the group.
+                    revoke_invitation(own command: RevokeInvitation) -> bool [recorded];
+
+                    /// Spends one use of an invitation and puts the wallet into its group, in one commit. Guards: the
+                    /// invitation leads into this group; neither the wallet nor its user is blocked; the user is not in
+                    /// the group by any way; the invitation is open. If several want the last use at once, one of them
+                    /// gets it. A wallet that has no name of its own, and whose user has none, gets the name of the
+                    /// invitation. If several refusals apply, the outcome is the first in this order: unknown,
+                    /// blocked, member, ended.
+                    accept_invitation(own command: AcceptInvitation) -> InvitationAccepted [recorded];
+                }
+                reads {
+                    /// Reads the invitation with this hash.
+                    find_invitation_by_hash(copy hash: SecretHash) -> Option<Invitation>;
+
+                    /// Reads one invitation.
+                    find_invitation(copy id: InvitationId) -> Option<Invitation>;
+
+                    /// Reads up to `limit` invitations, into any group or into this one, the newest first, older than
+                    /// `before`.
+                    list_invitations(
+                        maybe group: Option<&GroupName>,
+                        copy before: Option<InvitationId>,
+                        copy limit: u32,
+                    ) -> Vec<Invitation>;
+
+                    /// Reads up to `limit` uses of an invitation, by family and address in byte order. Uses of wallets
+                    /// whose accounts were deleted are forgotten.
+                    uses_of_invitation(copy id: InvitationId, copy limit: u32) -> Vec<InvitationUse>;
+
+                    /// Reads the invitations that the wallets of a user came in by, the earliest use first.
+                    invitations_of(copy user: UserId) -> Vec<CameBy>;
+                }
+            }
+
             /// Blocks. Every write is durable before the answer, and from then on every replica finds it.
             BlockStore {
                 writes {
@@ -679,6 +722,8 @@ macro_rules! storage_operations {
                     ///
                     /// A server that still runs may remember access tokens that it saw: it must not be running.
                     ///
+                    /// Invitations are revoked: which of their uses were spent after the backup is not known.
+                    ///
                     /// Proposals that wait, or that a server was carrying out, expire now. Every user is
                     /// known from now on ([`Upkeep::forget_unused`](crate::Upkeep::forget_unused)): it is not
                     /// known which of them clients learned of after the backup was made. Spent challenges and
@@ -942,7 +987,10 @@ pub mod signatures {
     pub use countersign_domain::grant::Grant;
     pub use countersign_domain::group::{GroupName, Membership};
     pub use countersign_domain::hour::Hour;
-    pub use countersign_domain::id::{AdminKeyId, ClientId, EventId, GrantId, SessionId, TokenId, UserId};
+    pub use countersign_domain::id::{
+        AdminKeyId, ClientId, EventId, GrantId, InvitationId, SessionId, TokenId, UserId,
+    };
+    pub use countersign_domain::invitation::{Invitation, InvitationUse};
     pub use countersign_domain::login_session::LoginSession;
     pub use countersign_domain::pushed_request::PushedRequest;
     pub use countersign_domain::refresh::RefreshSnapshot;

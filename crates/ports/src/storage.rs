@@ -2,8 +2,8 @@
 
 use crate::{
     AccountStore, AdminKeyStore, BlockStore, ClientStore, DeclarationStore, DeskStore, EpochStore,
-    EventPushStore, EventStore, GroupStore, KeyStore, LoginStore, PeopleStore, ReplayStore, RequestStore,
-    ResourceStore, SessionStore, SuspensionStore, TokenStore, Upkeep, WalletStore,
+    EventPushStore, EventStore, GroupStore, InvitationStore, KeyStore, LoginStore, PeopleStore, ReplayStore,
+    RequestStore, ResourceStore, SessionStore, SuspensionStore, TokenStore, Upkeep, WalletStore,
 };
 
 /// The whole storage port: implement its traits, and this one follows.
@@ -21,6 +21,7 @@ pub trait DirectStorage:
     + AccountStore
     + AdminKeyStore
     + GroupStore
+    + InvitationStore
     + DeclarationStore
     + PeopleStore
     + EventStore
@@ -43,6 +44,7 @@ impl<T> DirectStorage for T where
         + AccountStore
         + AdminKeyStore
         + GroupStore
+        + InvitationStore
         + DeclarationStore
         + PeopleStore
         + EventStore

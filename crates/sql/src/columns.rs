@@ -144,7 +144,19 @@ macro_rules! ids {
         }
     )* };
 }
-ids!(AdminKeyId, ClientId, EpochId, EventId, FillingId, GrantId, PushedRequestId, SessionId, TokenId, UserId);
+ids!(
+    AdminKeyId,
+    ClientId,
+    EpochId,
+    EventId,
+    FillingId,
+    GrantId,
+    InvitationId,
+    PushedRequestId,
+    SessionId,
+    TokenId,
+    UserId
+);
 
 impl StoredId {
     /// What these bytes are.

@@ -50,6 +50,7 @@ pub use keys::signing_keys::*;
 pub use people::change_members::*;
 pub use people::declarations::*;
 pub use people::if_unchanged::*;
+pub use people::invitations::*;
 pub use people::manage_groups::*;
 pub use people::names::*;
 pub use people::read_groups::*;

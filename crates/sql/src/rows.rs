@@ -11,6 +11,7 @@ pub mod email;
 pub mod event;
 pub mod grant;
 pub mod group;
+pub mod invitation;
 pub mod login_session;
 pub mod person;
 pub mod proposal;

@@ -2,7 +2,8 @@
 
 use countersign_domain::client::Client;
 use countersign_domain::group::GroupName;
-use countersign_domain::id::{ClientId, UserId};
+use countersign_domain::id::{ClientId, InvitationId, UserId};
+use countersign_domain::invitation::InvitationUnfit;
 use countersign_domain::readable::NameRejected;
 use countersign_domain::registration::RegistrationRejected;
 use countersign_domain::resource::{MAX_RESOURCE_SCOPES, ResourceUnfit};
@@ -73,6 +74,26 @@ pub enum ActRefused {
     /// The request made it before, and it is not there any more as it was made.
     #[error("{MADE_BEFORE}")]
     MadeBefore,
+    /// The invitation cannot be so.
+    #[error(transparent)]
+    InvitationUnfit(InvitationUnfit),
+    /// There is no such invitation.
+    #[error("there is no invitation {0}")]
+    InvitationUnknown(InvitationId),
+    /// The invitation was revoked before.
+    #[error("the invitation is revoked already")]
+    InvitationRevoked,
+    /// The invitation leads to a client that is not there.
+    #[error("no client has the id {0}")]
+    NamedClientUnknown(ClientId),
+    /// The invitation leads to a client that does not let its group in.
+    #[error("{client} does not let members of {group} in: `countersign access set` decides that")]
+    LeadsNowhere {
+        /// The name of the client.
+        client: String,
+        /// The group.
+        group: GroupName,
+    },
     /// There is no such client, or it is no longer as it was read.
     #[error("no client has the id {0}")]
     ClientUnknown(ClientId),
@@ -196,6 +217,9 @@ impl ActRefused {
             (Front::AdminInterface, Self::ClientUnknown(id)) => {
                 format!("no client has the id {:?}", id.to_string())
             }
+            (Front::AdminInterface | Front::Desk, Self::LeadsNowhere { client, group }) => {
+                format!("{client} does not let members of {group} in")
+            }
             (Front::Desk, Self::ClientUnknown(_)) => "no client has this id".to_owned(),
             (Front::Desk, Self::Metadata(_)) => format!("client metadata is refused: {self}"),
             (Front::Desk, Self::MethodChange) => {
@@ -233,6 +257,8 @@ impl ActRefused {
             | Self::GroupTaken(_)
             | Self::GroupInUse(_)
             | Self::MadeBefore
+            | Self::InvitationUnknown(_)
+            | Self::InvitationRevoked
             | Self::ClientUnknown(_)
             | Self::ClientIdTaken
             | Self::ResourceTaken(_)
@@ -247,6 +273,9 @@ impl ActRefused {
             | Self::Reason(_)
             | Self::NotOperator(_)
             | Self::NamedGroupUnknown(_)
+            | Self::InvitationUnfit(_)
+            | Self::NamedClientUnknown(_)
+            | Self::LeadsNowhere { .. }
             | Self::Described(_)
             | Self::Metadata(_)
             | Self::MethodChange

@@ -10,6 +10,7 @@ pub mod deny_device;
 pub mod describe_sign_in;
 pub mod find_device;
 pub mod issue_challenge;
+pub mod open_invitation;
 pub mod push_authorization;
 pub mod sign_out;
 pub mod verify_text;

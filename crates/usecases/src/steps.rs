@@ -1,5 +1,6 @@
 //! Steps that use-cases share. None is called by itself.
 
+pub mod accept_invitation;
 pub(crate) mod access_ends;
 pub mod admit;
 pub mod answer;

@@ -50,6 +50,7 @@ pub(super) fn with_settings(root: Command) -> Command {
             &["show", "add", "remove"],
             &[],
         ),
+        "invite" => with(command, &[&DATABASE[..], &["default_access"]].concat(), |flag| flag.global(true)),
         "apply" => with(command, &[&DATABASE[..], &ADDRESSES, &["resources"]].concat(), |flag| flag),
         "export" => with(command, &[&DATABASE[..], &["resources"]].concat(), |flag| flag),
         "access" => with(command, &[&DATABASE[..], &["default_access"]].concat(), |flag| flag.global(true)),

@@ -56,7 +56,8 @@ pub(super) async fn explained(management: Management<'_>, refused: ActRefused) -
         | ActRefused::NotOpened { .. }
         | ActRefused::NotDeclared(_)
         | ActRefused::ResourceUnfit { .. }
-        | ActRefused::TooManyScopes => Failure::Usage(words),
+        | ActRefused::TooManyScopes
+        | ActRefused::InvitationUnfit(_) => Failure::Usage(words),
         ActRefused::NoChange
         | ActRefused::OneAtATime
         | ActRefused::UserUnknown(_)
@@ -66,6 +67,10 @@ pub(super) async fn explained(management: Management<'_>, refused: ActRefused) -
         | ActRefused::GroupTaken(_)
         | ActRefused::GroupInUse(_)
         | ActRefused::MadeBefore
+        | ActRefused::InvitationUnknown(_)
+        | ActRefused::InvitationRevoked
+        | ActRefused::NamedClientUnknown(_)
+        | ActRefused::LeadsNowhere { .. }
         | ActRefused::ClientUnknown(_)
         | ActRefused::InSettings(_)
         | ActRefused::ResourceTaken(_)

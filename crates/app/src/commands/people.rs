@@ -1,10 +1,11 @@
-//! `countersign user|wallet|group|access …`: the operator sees people, and decides who may come in.
+//! `countersign user|wallet|group|invite|access …`: the operator sees people, and decides who may come in.
 //!
 //! What is decided is in the use-cases. Here are the texts for people, and the order of what happens.
 
 mod access;
 mod farewell;
 mod group;
+mod invite;
 mod operator;
 mod user;
 mod wallet;
@@ -19,6 +20,7 @@ use countersign_operators::people::unblock::Unblocked;
 
 pub(crate) use self::access::access;
 pub(crate) use self::group::group;
+pub(crate) use self::invite::invite;
 pub(crate) use self::operator::operator;
 pub(crate) use self::user::user;
 pub(crate) use self::wallet::wallet;

@@ -10,7 +10,7 @@ use countersign_domain::act::{Act, ActName, Topic};
 use countersign_domain::admin_key::AdminKey;
 use countersign_domain::admission::{ClientAccess, Release};
 use countersign_domain::group::GroupName;
-use countersign_domain::id::ClientId;
+use countersign_domain::id::{ClientId, InvitationId};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::subject::Subject;
 use countersign_operators::operate::Effect;
@@ -31,6 +31,7 @@ struct Line {
     old_secret_kept: Option<bool>,
     old_secret_expires_at: Option<String>,
     group: Option<GroupName>,
+    invitation: Option<InvitationId>,
     user: Option<String>,
     wallet: Option<String>,
     resource: Option<String>,
@@ -71,6 +72,9 @@ pub(crate) fn made(act: &Act, effect: &Effect) {
         line.rule = Some(rule.as_ref().map_or_else(|| "default".to_owned(), ToString::to_string));
         line.release = Some(release.clone());
     }
+    if let Effect::InvitationCreated(created) = effect {
+        line.invitation = Some(created.invitation.id);
+    }
     if let Effect::AdminKeyCreated(created) = effect {
         line.admin_key = Some(created.key.clone());
     }
@@ -106,6 +110,7 @@ impl Line {
             Topic::User(user) => line = Self::of(&Subject::User(user.id)),
             Topic::Wallet(wallet) => line = Self::of(&Subject::Wallet(wallet.clone())),
             Topic::Group(group) => line.group = Some(group.clone()),
+            Topic::Invitation(id) => line.invitation = Some(id),
             Topic::NewClient(id) => line.client = id,
             Topic::Client(client) => line.client = Some(client.id),
             Topic::Resource(uri) => line.resource = Some(uri.to_owned()),
@@ -128,6 +133,7 @@ impl Line {
                 old_secret.kept = self.old_secret_kept,
                 old_secret.expires_at = self.old_secret_expires_at,
                 group = self.group.as_ref().map(display),
+                invitation.id = self.invitation.map(display),
                 user.id = self.user,
                 wallet = self.wallet,
                 resource = self.resource,

@@ -118,6 +118,7 @@ impl AccountStore for MemoryStorage {
             tables.wallets_of(user).iter().map(|linked| key_of(&linked.account)).collect();
         tables.named_users.remove(&user);
         tables.named_wallets.retain(|wallet, _| !theirs.contains(wallet));
+        tables.invitation_uses.retain(|(_, wallet), _| !theirs.contains(wallet));
         let Tables { users, seen, untold, wallets, grants, consents, sessions, emails, group_users, .. } =
             &mut *tables;
         wallets.retain(|_, wallet| wallet.user != user);

@@ -5,8 +5,8 @@ use countersign_domain::admin_key::AdminKey;
 use countersign_domain::id::AdminKeyId;
 use countersign_ports::{
     AdminKeyCreated, AdminKeyStore, BeginRequest, ClientStore, CreateAdminKey, CreateOnce, CreatedOnce,
-    Creation, GroupCreated, GroupStore, Registered, RequestBegun, RequestName, ResourceCreated,
-    ResourceStore, RevokeAdminKey, StoreError,
+    Creation, GroupCreated, GroupStore, InvitationCreated, InvitationStore, Registered, RequestBegun,
+    RequestName, ResourceCreated, ResourceStore, RevokeAdminKey, StoreError,
 };
 use time::OffsetDateTime;
 
@@ -83,6 +83,10 @@ impl AdminKeyStore for MemoryStorage {
                 let is_made = created == ResourceCreated::Stored;
                 (CreatedOnce::Resource(created), is_made)
             }
+            Creation::Invitation(command) => {
+                let created = self.create_invitation(command).await?;
+                (CreatedOnce::Invitation(created), created == InvitationCreated::Stored)
+            }
         };
         if is_made && let Some(begun) = self.tables().admin_requests.get_mut(&(key, name)) {
             begun.made_at = Some(now);
@@ -109,6 +113,11 @@ impl Tables {
             Creation::Resource(command) => {
                 let present = self.resources.get(&command.resource.uri);
                 (CreatedOnce::Resource(ResourceCreated::Stored), present == Some(&command.resource))
+            }
+            Creation::Invitation(command) => {
+                let present = self.invitations.get(&command.invitation.id);
+                let is_there = present.is_some_and(|present| present.hash == command.invitation.hash);
+                (CreatedOnce::Invitation(InvitationCreated::Stored), is_there)
             }
         };
         if is_there { made } else { CreatedOnce::MadeBefore }

@@ -57,6 +57,10 @@ pub enum Changed {
     SessionGone,
     ConsentMade,
     ConsentGone,
+    InvitationMade,
+    InvitationUsed,
+    InvitationRevoked,
+    InvitationGone,
     GrantMade,
     GrantRevoked,
     GrantGone,
@@ -96,6 +100,8 @@ fn differences(before: &Tables, after: &Tables) -> Vec<Difference> {
         groups,
         group_users,
         group_wallets,
+        invitations,
+        invitation_uses: _,
         blocked_users,
         blocked_wallets,
         suspended_wallets,
@@ -143,6 +149,17 @@ fn differences(before: &Tables, after: &Tables) -> Vec<Difference> {
     found.compare(&before.group_wallets, group_wallets, |found, (group, wallet), sides| {
         let what = pick(sides, Changed::MemberIn, Changed::MemberOut, Changed::MemberIn);
         found.push(plain(what, &DeclaredThing::wallet_in(group, &account_of(wallet, "")).key));
+    });
+    found.compare(&before.invitations, invitations, |found, id, sides| match sides {
+        (None, Some(_)) => found.push(plain(Changed::InvitationMade, id)),
+        (Some(before), Some(after)) if before.revoked_at != after.revoked_at => {
+            found.push(plain(Changed::InvitationRevoked, id));
+        }
+        (Some(before), Some(after)) if before.used != after.used => {
+            found.push(plain(Changed::InvitationUsed, id));
+        }
+        (Some(before), None) => found.push(plain(Changed::InvitationGone, &before.group)),
+        (Some(_) | None, _) => {}
     });
     found.compare(&before.blocked_users, blocked_users, |found, user, sides| {
         let what = pick(sides, Changed::BlockMade, Changed::BlockGone, Changed::BlockReason);

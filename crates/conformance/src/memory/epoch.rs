@@ -44,6 +44,9 @@ impl EpochStore for MemoryStorage {
                 proposal.expires_at = proposal.expires_at.min(now);
             }
         }
+        for invitation in tables.invitations.values_mut() {
+            invitation.revoked_at.get_or_insert(now);
+        }
         tables.record(event)?;
         Ok(epoch)
     }

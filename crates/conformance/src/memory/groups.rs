@@ -24,8 +24,8 @@ use super::{MemoryStorage, Tables, count, count_of};
 /// A wallet that was put into a group.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MemberRow {
-    chain: String,
-    added_at: OffsetDateTime,
+    pub(super) chain: String,
+    pub(super) added_at: OffsetDateTime,
 }
 
 #[async_trait]
@@ -261,6 +261,9 @@ impl Tables {
         }
         self.group_users.retain(|(group, _), _| *group != name);
         self.group_wallets.retain(|(group, _), _| *group != name);
+        let Self { invitations, invitation_uses, .. } = self;
+        invitations.retain(|_, invitation| invitation.group != name);
+        invitation_uses.retain(|(id, _), _| invitations.contains_key(id));
         Ok(self.groups.remove(&name).is_some())
     }
 

@@ -19,8 +19,8 @@ use super::{MemoryStorage, Tables, count};
 /// What operators call a wallet.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NamedRow {
-    chain: String,
-    name: PersonName,
+    pub(super) chain: String,
+    pub(super) name: PersonName,
 }
 
 #[async_trait]

@@ -4,12 +4,14 @@ use std::ops::AsyncFn;
 use std::sync::Arc;
 
 use countersign_domain::admin_key::{AdminKey, AdminKeyName, AdminScopes};
+use countersign_domain::group::GroupName;
 use countersign_domain::resource::Resource;
 use countersign_domain::secret::Secret;
 use countersign_ports::{
-    AdminKeyCreated, BeginRequest, CreateAdminKey, CreateGroup, CreateOnce, CreateResource, CreatedOnce,
-    Creation, DeleteClient, DeleteGroup, DeleteResource, GroupCreated, PurgeExpired, REQUESTS_REMEMBERED,
-    RegisterClient, Registered, RequestBegun, RequestName, ResourceCreated, RevokeAdminKey, Storage,
+    AdminKeyCreated, BeginRequest, CreateAdminKey, CreateGroup, CreateInvitation, CreateOnce, CreateResource,
+    CreatedOnce, Creation, DeleteClient, DeleteGroup, DeleteResource, GroupCreated, InvitationCreated,
+    PurgeExpired, REQUESTS_REMEMBERED, RegisterClient, Registered, RequestBegun, RequestName,
+    ResourceCreated, RevokeAdminKey, Storage,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -140,7 +142,7 @@ pub async fn one_request_is_begun_by_one_of_many(store: Arc<dyn Storage>) {
 }
 
 /// Something that a request creates, for each kind: the command of this attempt.
-fn creations(now: OffsetDateTime) -> [Creation; 3] {
+fn creations(now: OffsetDateTime, into: &GroupName) -> [Creation; 4] {
     let event = || Some(Box::new(fixtures::event()));
     let created_at = now.replace_nanosecond(0).unwrap();
     let client = Box::new(RegisterClient { client: fixtures::client(), event: event() });
@@ -148,7 +150,13 @@ fn creations(now: OffsetDateTime) -> [Creation; 3] {
     (group.group.created_at, group.event) = (now, event());
     let resource = Resource { created_at, ..fixtures::resource(&[]) };
     let resource = CreateResource { resource, event: event() };
-    [Creation::Client(client), Creation::Group(group), Creation::Resource(resource)]
+    let invitation = CreateInvitation { invitation: fixtures::invitation(into), event: event() };
+    [
+        Creation::Client(client),
+        Creation::Group(group),
+        Creation::Resource(resource),
+        Creation::Invitation(invitation),
+    ]
 }
 
 /// The same with the event of another attempt.
@@ -159,6 +167,7 @@ fn attempt(creation: &Creation) -> Creation {
         Creation::Client(command) => command.event = event,
         Creation::Group(command) => command.event = event,
         Creation::Resource(command) => command.event = event,
+        Creation::Invitation(command) => command.event = event,
     }
     again
 }
@@ -168,6 +177,7 @@ fn made(creation: &Creation) -> CreatedOnce {
         Creation::Client(_) => CreatedOnce::Client(Registered::Stored),
         Creation::Group(_) => CreatedOnce::Group(GroupCreated::Stored),
         Creation::Resource(_) => CreatedOnce::Resource(ResourceCreated::Stored),
+        Creation::Invitation(_) => CreatedOnce::Invitation(InvitationCreated::Stored),
     }
 }
 
@@ -185,6 +195,10 @@ async fn delete(store: &dyn Storage, creation: &Creation) {
             let command = DeleteResource { uri: command.resource.uri.clone(), event: None };
             assert!(store.delete_resource(command).await.unwrap());
         }
+        Creation::Invitation(command) => {
+            let command = DeleteGroup { name: command.invitation.group.clone(), event: None };
+            assert!(store.delete_group(command).await.unwrap());
+        }
     }
 }
 
@@ -192,8 +206,9 @@ async fn delete(store: &dyn Storage, creation: &Creation) {
 /// act.
 pub async fn what_a_request_made_is_made_once_even_if_it_was_deleted(store: Arc<dyn Storage>) {
     let key = created(&*store).await;
-    for (name, place) in [(0, 0_usize), (1, 1), (2, 2)] {
-        let creation = &creations(fixtures::NOW)[place];
+    for (name, place) in [(0, 0_usize), (1, 1), (2, 2), (3, 3)] {
+        let into = steps::group(&*store).await;
+        let creation = &creations(fixtures::NOW, &into)[place];
         let begin = request(&key, name, 1, fixtures::NOW);
         let begun = async || store.begin_request(begin).await.unwrap();
         let once = async |creation: &Creation, now| {
@@ -210,7 +225,7 @@ pub async fn what_a_request_made_is_made_once_even_if_it_was_deleted(store: Arc<
         assert_eq!(begun().await.made_at, Some(later));
         assert_eq!(once(creation, later).await, made(creation), "a repeat");
         assert_eq!(once(&attempt(creation), later).await, made(creation), "a repeat with another event");
-        let others = creations(later + MINUTE);
+        let others = creations(later + MINUTE, &into);
         assert_eq!(once(&others[place], later).await, CreatedOnce::MadeBefore, "another thing");
         assert_eq!(steps::events(&*store).await.len(), before + 1);
         delete(&*store, creation).await;
@@ -250,7 +265,7 @@ pub async fn one_request_makes_one_thing_of_many(store: Arc<dyn Storage>) {
         let outcomes = at_once((0..16).map(|_| {
             let store = Arc::clone(&store);
             let request = RequestName { key: begin.key, name: begin.name };
-            let [creation, ..] = creations(fixtures::NOW);
+            let [creation, ..] = creations(fixtures::NOW, &fixtures::group_name());
             let command = CreateOnce { request, now: fixtures::NOW, creation };
             async move { store.create_once(command).await.unwrap() }
         }))

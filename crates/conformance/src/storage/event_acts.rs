@@ -15,21 +15,24 @@ use countersign_domain::epoch::Epoch;
 use countersign_domain::event::{Event, EventPerson};
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::id::UserId;
+use countersign_domain::invitation::InvitationState;
 use countersign_domain::person_name::PersonName;
 use countersign_domain::resource::Resource;
 use countersign_domain::scope::Scope;
 use countersign_domain::secret::SecretHash;
 use countersign_domain::subject::Subject;
+use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{
-    AccessEnded, AddSigningKey, AdminKeyCreated, BlockPut, ChangeAccess, ChangeMember, ChangeMembers,
-    ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession, CreateAdminKey, CreateGroup,
-    CreateResource, DeleteAccount, DeleteClient, DeleteGroup, DeleteResource, EmailConfirmed, EmailPut,
-    EndAccess, EndProposal, EndSession, EndSessions, GroupCreated, KeyAdded, LinkWallet, LoginCompleted,
-    MembersChanged, MembersGo, NamePut, NameSubject, OpenSession, OperatorSuspended, PutBlock, PutEmail,
-    PutProposal, RaiseEpoch, RegisterClient, Registered, RemoveBlock, RemoveSigningKey, ResourceChange,
-    ResourceCreated, ResourceUpdated, RestoreOperator, RetitleGroup, RevokeAdminKey, RevokeConsent,
-    RevokeGrant, RevokeToken, Revoked, RotateSecret, SessionClient, SessionContinued, SessionOpened, SignOut,
-    Storage, StoreError, SuspendOperator, UnlinkWallet, UpdateClient, UpdateResource, WalletLinked,
+    AcceptInvitation, AccessEnded, AddSigningKey, AdminKeyCreated, BlockPut, ChangeAccess, ChangeMember,
+    ChangeMembers, ChangeResources, CompleteLogin, ConfirmEmail, ContinueSession, CreateAdminKey,
+    CreateGroup, CreateInvitation, CreateResource, DeleteAccount, DeleteClient, DeleteGroup, DeleteResource,
+    EmailConfirmed, EmailPut, EndAccess, EndProposal, EndSession, EndSessions, GroupCreated,
+    InvitationAccepted, InvitationCreated, KeyAdded, LinkWallet, LoginCompleted, MembersChanged, MembersGo,
+    NamePut, NameSubject, OpenSession, OperatorSuspended, PutBlock, PutEmail, PutProposal, RaiseEpoch,
+    RegisterClient, Registered, RemoveBlock, RemoveSigningKey, ResourceChange, ResourceCreated,
+    ResourceUpdated, RestoreOperator, RetitleGroup, RevokeAdminKey, RevokeConsent, RevokeGrant,
+    RevokeInvitation, RevokeToken, Revoked, RotateSecret, SessionClient, SessionContinued, SessionOpened,
+    SignOut, Storage, StoreError, SuspendOperator, UnlinkWallet, UpdateClient, UpdateResource, WalletLinked,
     WalletUnlinked, WithdrawSigningKey, storage_operations,
 };
 use time::Duration;
@@ -452,6 +455,51 @@ async fn create_admin_key(trial: Trial) {
     let other = AdminKey { name: key.name.clone(), ..fixtures::admin_key() };
     let command = |event| CreateAdminKey { key: other.clone(), event };
     trial.nothing(|event| store.create_admin_key(command(event)), AdminKeyCreated::NameTaken).await;
+}
+
+async fn create_invitation(trial: Trial) {
+    let store = &*trial.store;
+    let group = fixtures::group_name();
+    let invitation = fixtures::invitation(&group);
+    let command = |event| CreateInvitation { invitation: invitation.clone(), event };
+    trial.nothing(|event| store.create_invitation(command(event)), InvitationCreated::GroupUnknown).await;
+    store.create_group(fixtures::create_group(&group)).await.unwrap();
+    trial.done(|event| store.create_invitation(command(event)), InvitationCreated::Stored, as_given).await;
+}
+
+async fn revoke_invitation(trial: Trial) {
+    let store = &*trial.store;
+    let group = fixtures::group_name();
+    store.create_group(fixtures::create_group(&group)).await.unwrap();
+    let invitation = fixtures::invitation(&group);
+    let command = |event| RevokeInvitation { id: invitation.id, now: fixtures::NOW, event };
+    trial.nothing(|event| store.revoke_invitation(command(event)), false).await;
+    let create = CreateInvitation { invitation: invitation.clone(), event: None };
+    store.create_invitation(create).await.unwrap();
+    trial.done(|event| store.revoke_invitation(command(event)), true, as_given).await;
+    trial.nothing(|event| store.revoke_invitation(command(event)), false).await;
+}
+
+async fn accept_invitation(trial: Trial) {
+    let store = &*trial.store;
+    let group = fixtures::group_name();
+    store.create_group(fixtures::create_group(&group)).await.unwrap();
+    let invitation = fixtures::invitation(&group);
+    let (wallet, late) = (fixtures::wallet_account(), fixtures::wallet_account());
+    let command = |event, wallet: &WalletAccount| AcceptInvitation {
+        event,
+        ..fixtures::accept_invitation(&invitation, wallet)
+    };
+    let unknown = InvitationAccepted::Unknown;
+    trial.nothing(|event| store.accept_invitation(command(event, &wallet)), unknown).await;
+    let create = CreateInvitation { invitation: invitation.clone(), event: None };
+    store.create_invitation(create).await.unwrap();
+    let joined = InvitationAccepted::Joined;
+    trial.done(|event| store.accept_invitation(command(event, &wallet)), joined, as_given).await;
+    let again = InvitationAccepted::AlreadyMember;
+    trial.nothing(|event| store.accept_invitation(command(event, &wallet)), again).await;
+    let used = InvitationAccepted::Ended(InvitationState::Used);
+    trial.nothing(|event| store.accept_invitation(command(event, &late)), used).await;
 }
 
 async fn revoke_admin_key(trial: Trial) {

@@ -16,6 +16,7 @@ pub use act_event::ActEvent;
 pub use fields::ActWriter;
 use fields::{CHANGE, WITH};
 pub use table::{ActField, ActName, ActOperation, ActRow, Second, Takes};
+pub use words::spelled;
 
 use crate::admin_key::{AdminKeyName, AdminScopes};
 use crate::admission::{AccessRule, ClientAccess, Release};
@@ -23,7 +24,8 @@ use crate::client_change::FieldChange;
 use crate::client_secrets::KeepOld;
 use crate::desk::operators::{DeskPolicy, Quorum};
 use crate::group::{GroupName, GroupTitle};
-use crate::id::{ClientId, GrantId, UserId};
+use crate::id::{ClientId, GrantId, InvitationId, UserId};
+use crate::invitation::{InvitationLimits, Inviter};
 use crate::person_name::PersonName;
 use crate::registration::RequestedMetadata;
 use crate::resource::{OpenTo, Resource, ResourceName, ResourceScope};
@@ -125,6 +127,24 @@ pub enum Act {
         group: GroupName,
         /// The users and wallets.
         members: Vec<NamedSubject>,
+    },
+    /// Creates an invitation into a group.
+    CreateInvitation {
+        /// Which group.
+        group: GroupName,
+        /// For how many people, and for how long.
+        limits: InvitationLimits,
+        /// What operators call the one who comes in.
+        name: Option<PersonName>,
+        /// Who invites.
+        inviter: Option<Inviter>,
+        /// The client that they go on to.
+        client: Option<NamedClient>,
+    },
+    /// Revokes an invitation.
+    RevokeInvitation {
+        /// Which one.
+        invitation: NamedInvitation,
     },
     /// Registers a client.
     RegisterClient {
@@ -374,6 +394,21 @@ impl From<ClientId> for NamedClient {
     }
 }
 
+/// An invitation, and the group that it leads into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedInvitation {
+    /// The invitation.
+    pub id: InvitationId,
+    /// Its group. `None` until the invitation is looked up.
+    pub group: Option<GroupName>,
+}
+
+impl From<InvitationId> for NamedInvitation {
+    fn from(id: InvitationId) -> Self {
+        Self { id, group: None }
+    }
+}
+
 /// A resource as an operator declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceWords {
@@ -417,6 +452,8 @@ pub enum Topic<'a> {
     Wallet(&'a WalletAccount),
     /// A group.
     Group(&'a GroupName),
+    /// An invitation.
+    Invitation(InvitationId),
     /// A client that is about to be registered, perhaps with an id already.
     NewClient(Option<ClientId>),
     /// A client.
@@ -450,6 +487,8 @@ impl Act {
             Self::DeleteGroup { .. } => ActName::DeleteGroup,
             Self::AddMembers { .. } => ActName::AddMembers,
             Self::RemoveMembers { .. } => ActName::RemoveMembers,
+            Self::CreateInvitation { .. } => ActName::CreateInvitation,
+            Self::RevokeInvitation { .. } => ActName::RevokeInvitation,
             Self::RegisterClient { .. } => ActName::RegisterClient,
             Self::ChangeClient { .. } => ActName::ChangeClient,
             Self::DeleteClient { .. } => ActName::DeleteClient,
@@ -488,7 +527,9 @@ impl Act {
             | Self::RetitleGroup { group, .. }
             | Self::DeleteGroup { group, .. }
             | Self::AddMembers { group, .. }
-            | Self::RemoveMembers { group, .. } => Topic::Group(group),
+            | Self::RemoveMembers { group, .. }
+            | Self::CreateInvitation { group, .. } => Topic::Group(group),
+            Self::RevokeInvitation { invitation } => Topic::Invitation(invitation.id),
             Self::RegisterClient { id, .. } => Topic::NewClient(*id),
             Self::ChangeClient { client, .. }
             | Self::DeleteClient { client }
@@ -544,6 +585,8 @@ impl Act {
             | Self::RemoveMembers { members, .. } => members.iter_mut().map(NamedPerson::from).collect(),
             Self::RetitleGroup { .. }
             | Self::DeleteGroup { .. }
+            | Self::CreateInvitation { .. }
+            | Self::RevokeInvitation { .. }
             | Self::RegisterClient { .. }
             | Self::ChangeClient { .. }
             | Self::DeleteClient { .. }

@@ -54,6 +54,11 @@ impl AccessRule {
         }
     }
 
+    /// Does the rule let in members of this group, if they are not blocked?
+    pub fn lets_in(&self, group: &GroupName) -> bool {
+        *self == Self::Everyone || self.groups().contains(group)
+    }
+
     /// Does the rule let this person in? A blocked one never comes in.
     pub fn admits(&self, standing: &Standing) -> bool {
         let is_let_in = match self {

@@ -21,6 +21,7 @@ use subtle::ConstantTimeEq;
 
 use crate::device::UserCode;
 use crate::id::{ClientId, GrantId};
+use crate::invitation::AcceptedInvitation;
 use crate::public_url::PublicUrl;
 use crate::redirect_uri::RedirectUri;
 use crate::resource::OURS;
@@ -67,6 +68,8 @@ pub struct ChallengeText<'a> {
     pub signer_kind: Option<AccountKind>,
     /// What signing it does.
     pub purpose: Purpose<'a>,
+    /// The invitation that the signer accepts besides, which puts the wallet into a group.
+    pub invitation: Option<&'a AcceptedInvitation>,
     /// Completes the nonce, so that we recognize the text as ours later.
     pub key: &'a TextKey,
     /// Fresh randomness for the nonce: 96 bits (A-049).
@@ -152,6 +155,10 @@ pub struct ChangeWords {
 const CLIENT: &str = "urn:countersign:client:";
 /// The prefix of a line that says whether a key or a contract signs.
 pub(crate) const KIND: &str = "urn:countersign:kind:";
+/// The prefix of a line with the id of an invitation.
+const INVITATION: &str = "urn:countersign:invitation:";
+/// The prefix of a line with the group that an invitation leads into.
+const GROUP: &str = "urn:countersign:group:";
 /// The prefix of a line with a scope.
 const SCOPE: &str = "urn:countersign:scope:";
 
@@ -257,12 +264,18 @@ impl ChallengeText<'_> {
 
     /// The text that the MAC is computed over.
     fn draft(&self) -> String {
-        let (statement, mut resources) = self.purpose.statement_and_resources();
-        if let Some(kind) = self.signer_kind {
+        let (mut statement, mut resources) = self.purpose.statement_and_resources();
+        let mut also = Vec::new();
+        if let Some(AcceptedInvitation { id, group }) = self.invitation {
+            statement.push_str(&format!(" Join the group {group} by invitation."));
+            also.extend([format!("{INVITATION}{id}"), format!("{GROUP}{group}")]);
+        }
+        also.extend(self.signer_kind.map(|kind| format!("{KIND}{}", kind.name())));
+        if !also.is_empty() {
             // Our own entries stay together, before the resources that access tokens are for.
             let last = resources.iter().rposition(|resource| resource.starts_with(OURS));
             let place = last.map_or(resources.len(), |last| last + 1);
-            resources.insert(place, format!("{KIND}{}", kind.name()));
+            resources.splice(place..place, also);
         }
         let mut text = format!(
             "{domain} wants you to sign in with your {kind} account:\n\
@@ -300,9 +313,18 @@ impl ChallengeText<'_> {
 /// (A-055), with any signer? This is checked when a request is checked. Later, a text that is too long could
 /// only be cut, and then someone would sign what they cannot read.
 pub fn fits(public_url: &PublicUrl, purpose: Purpose<'_>) -> bool {
+    fits_with(public_url, purpose, None)
+}
+
+/// The same for a text that also accepts an invitation.
+pub fn fits_with(
+    public_url: &PublicUrl,
+    purpose: Purpose<'_>,
+    invitation: Option<&AcceptedInvitation>,
+) -> bool {
     // Most requests are far below the limit, and each of them is checked, so a text that is surely short is
     // not written out.
-    if let Purpose::SignIn { redirect_uri, resources, scope, .. } = &purpose {
+    if let (Purpose::SignIn { redirect_uri, resources, scope, .. }, None) = (&purpose, invitation) {
         let resources: usize = resources.iter().map(|uri| uri.len() + LINE).sum();
         let own = scope.own().iter().map(|name| LINE + SCOPE.len() + name.as_str().len());
         let resources = resources + own.sum::<usize>();
@@ -322,6 +344,7 @@ pub fn fits(public_url: &PublicUrl, purpose: Purpose<'_>) -> bool {
         chain_id: &chain_id,
         signer_kind: Some(AccountKind::Contract),
         purpose,
+        invitation,
         key: &TextKey::new([0; 32]),
         random: [0; 12],
         id: GrantId::from_uuid(uuid::Uuid::nil()),

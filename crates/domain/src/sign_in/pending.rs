@@ -14,6 +14,7 @@ use crate::consent::ConsentTerms;
 use crate::device::{DeviceRequest, UserCode};
 use crate::form_key::FormSecret;
 use crate::id::GrantId;
+use crate::invitation::AcceptedInvitation;
 use crate::lifetimes::Lifetimes;
 use crate::login_session::LoginSession;
 use crate::public_url::PublicUrl;
@@ -30,6 +31,8 @@ pub const MAX_CHALLENGES: usize = 5;
 pub struct PendingAuthorization {
     /// Who asks, and for what.
     pub requester: Requester,
+    /// The invitation that the person accepts by signing.
+    pub invitation: Option<AcceptedInvitation>,
     /// The language that the client asked for, as it wrote it.
     pub ui_locales: Option<String>,
     /// A remembered sign-in from before this time does not answer the request.
@@ -43,7 +46,14 @@ pub struct PendingAuthorization {
 impl PendingAuthorization {
     /// A request without a challenge, in any language, that every remembered sign-in may answer.
     pub const fn of(requester: Requester, expires_at: OffsetDateTime) -> Self {
-        Self { requester, ui_locales: None, oldest_sign_in: None, expires_at, challenges: Vec::new() }
+        Self {
+            requester,
+            invitation: None,
+            ui_locales: None,
+            oldest_sign_in: None,
+            expires_at,
+            challenges: Vec::new(),
+        }
     }
 
     /// A request of our own account page.
@@ -106,8 +116,8 @@ impl PendingAuthorization {
         self.requester.terms()
     }
 
-    /// May a remembered sign-in answer the request? If the client wants to see what was signed, it needs a
-    /// signature of its own.
+    /// May a remembered sign-in answer the request? If the client wants to see what was signed, or an invitation is
+    /// accepted, it needs a signature of its own.
     pub fn takes_session(&self, session: &LoginSession) -> bool {
         let is_for_them = match &self.requester {
             Requester::Client(request) => request.accepted.accepts(session.user),
@@ -116,6 +126,7 @@ impl PendingAuthorization {
         self.oldest_sign_in.is_none_or(|oldest| oldest <= session.authenticated_at)
             && is_for_them
             && !self.scope().contains(Scope::WalletProof)
+            && self.invitation.is_none()
     }
 
     /// Is the request still waiting for its answer?
@@ -141,7 +152,11 @@ impl PendingAuthorization {
     /// Identifies for a form what its page shows about this request. The form is valid for no other request,
     /// not even for one with the same label that asks for more.
     pub fn bind(&self, form: FormSecret) -> FormSecret {
-        self.requester.bind(form)
+        let form = self.requester.bind(form);
+        match &self.invitation {
+            Some(AcceptedInvitation { id, group }) => form.that_says(id.as_uuid()).that_says(group.as_str()),
+            None => form,
+        }
     }
 
     /// Remembers a challenge. Beyond [`MAX_CHALLENGES`] the oldest is forgotten.

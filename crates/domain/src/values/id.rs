@@ -77,6 +77,11 @@ id_type! {
 }
 
 id_type! {
+    /// An invitation. It is no secret.
+    InvitationId
+}
+
+id_type! {
     /// A remembered sign-in of one browser.
     SessionId
 }

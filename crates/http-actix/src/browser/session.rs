@@ -1,5 +1,6 @@
 //! The session, which is sealed in a cookie: the mark of the browser, pending authorizations with the digests
-//! of their challenges, one change of wallets, one change at the desk, and one response that is waiting to be sent to a client.
+//! of their challenges, one change of wallets, one change at the desk, one invitation that waits for its application, and one
+//! response that is waiting to be sent to a client.
 //!
 //! None of it is in the store, so requests cannot fill the store. But a browser can send an old copy. That is
 //! why the store guards what must happen only once, and an old copy can only be used to ask for a new
@@ -11,6 +12,8 @@ use actix_session::Session;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::desk::pending::PendingChange;
+use countersign_domain::id::ClientId;
+use countersign_domain::invitation::AcceptedInvitation;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::response_mode::ResponseMode;
 use countersign_domain::wallet_change::PendingWalletChange;
@@ -19,12 +22,13 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use crate::error::ApiError;
-use sealed::{SealedAnswer, SealedChange, SealedDeskChange, SealedPending};
+use sealed::{SealedAnswer, SealedChange, SealedDeskChange, SealedInvitation, SealedPending};
 
 const KEY: &str = "p";
 const CHANGE_KEY: &str = "w";
 const DESK_KEY: &str = "d";
 const ANSWER_KEY: &str = "a";
+const INVITATION_KEY: &str = "i";
 const MARK_KEY: &str = "m";
 
 /// Browsers accept cookies of up to 4,096 bytes. Sealing adds 28 bytes, and base64 a third. About one
@@ -137,7 +141,7 @@ impl Pendings {
             return Ok(());
         }
         let entries = session.entries();
-        let taken = [CHANGE_KEY, DESK_KEY, ANSWER_KEY, MARK_KEY]
+        let taken = [CHANGE_KEY, DESK_KEY, ANSWER_KEY, INVITATION_KEY, MARK_KEY]
             .map(|key| entries.get(key).map_or(0, |text| escaped_size(text)));
         drop(entries);
         let room = taken.into_iter().fold(MAX_PLAIN, usize::saturating_sub);
@@ -160,6 +164,47 @@ impl Pendings {
             }
             self.0.remove(0);
         }
+    }
+}
+
+/// An invitation that waits until its client sends the person here to sign in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WaitingInvitation {
+    /// The invitation.
+    pub(crate) invitation: AcceptedInvitation,
+    /// The client.
+    pub(crate) client: ClientId,
+    /// When it is forgotten.
+    pub(crate) expires_at: OffsetDateTime,
+}
+
+/// Remembers an invitation for the next sign-in at its client. It replaces an earlier one, and pending requests make
+/// room for it.
+pub(crate) fn save_invitation(
+    session: &Session,
+    waiting: &WaitingInvitation,
+    now: OffsetDateTime,
+) -> Result<(), TooLarge> {
+    session.insert(INVITATION_KEY, SealedInvitation::seal(waiting)).map_err(|_| TooLarge)?;
+    let pendings = Pendings::load(session, now);
+    if pendings.len() == 0 { Ok(()) } else { pendings.save(session) }
+}
+
+/// The invitation that waits for this client.
+pub(crate) fn invitation_for(
+    session: &Session,
+    client: ClientId,
+    now: OffsetDateTime,
+) -> Option<AcceptedInvitation> {
+    let sealed: SealedInvitation = session.get(INVITATION_KEY).ok().flatten()?;
+    let waiting = sealed.open().filter(|waiting| waiting.client == client && now < waiting.expires_at)?;
+    Some(waiting.invitation)
+}
+
+/// Forgets the invitation that waits.
+pub(crate) fn forget_invitation(session: &Session) {
+    if session.entries().contains_key(INVITATION_KEY) {
+        forget(session, INVITATION_KEY);
     }
 }
 
@@ -221,8 +266,10 @@ pub fn save_desk_change(
 ) -> Result<(), TooLarge> {
     session.insert(DESK_KEY, SealedDeskChange::seal(change)).map_err(|_| TooLarge)?;
     let taken = |key: &str| session.entries().get(key).map_or(0, |text| escaped_size(text));
-    for other in [CHANGE_KEY, ANSWER_KEY] {
-        if [CHANGE_KEY, DESK_KEY, ANSWER_KEY, MARK_KEY].map(taken).iter().sum::<usize>() > MAX_PLAIN {
+    for other in [CHANGE_KEY, ANSWER_KEY, INVITATION_KEY] {
+        if [CHANGE_KEY, DESK_KEY, ANSWER_KEY, INVITATION_KEY, MARK_KEY].map(taken).iter().sum::<usize>()
+            > MAX_PLAIN
+        {
             session.remove(other);
         }
     }

@@ -8,6 +8,7 @@ pub(crate) mod continue_session;
 pub(crate) mod deny;
 pub(crate) mod device;
 pub(crate) mod device_authorization;
+pub(crate) mod join;
 pub(crate) mod login;
 pub(crate) mod logout;
 pub(crate) mod push;

@@ -6,6 +6,10 @@ use countersign_domain::wallet::shortened;
 /// Our paths contain nothing longer than a client id. Longer paths are not ours, and are cut.
 pub fn shown_path(path: &str) -> String {
     let shown = |path: &str| path.chars().filter(|character| !character.is_control()).take(100).collect();
+    // What follows is the secret of an invitation.
+    if path.starts_with("/join/") {
+        return "/join/…".to_owned();
+    }
     match wallet_in(path) {
         Some((before, wallet, after)) => shown(&format!("{before}{}{after}", shortened(wallet))),
         None => shown(path),
@@ -29,7 +33,7 @@ mod tests {
 
     /// an operator names wallets in paths.
     #[test]
-    fn a_010_a_path_in_the_log_names_no_wallet() {
+    fn a_010_a_path_in_the_log_names_no_wallet_and_no_secret() {
         let user = "5f3c2d1e-0000-4000-8000-000000000001";
         for (path, shown) in [
             (
@@ -45,6 +49,7 @@ mod tests {
                 "/admin/wallets/0xc44f…bff4".to_owned(),
             ),
             (&format!("/admin/api/v1/users/{user}/block"), format!("/admin/api/v1/users/{user}/block")),
+            ("/join/AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA", "/join/…".to_owned()),
             ("/admin/wallets", "/admin/wallets".to_owned()),
             ("/oauth/token", "/oauth/token".to_owned()),
         ] {

@@ -34,11 +34,13 @@ pub enum Limited {
     LinkLookUp,
     /// A browser with a session at a path that does not exist, or that is the desk's: who asks is found out there.
     Nowhere,
+    /// The link of an invitation.
+    Invitation,
 }
 
 impl Limited {
     /// The names, in the order of the variants.
-    pub(crate) const NAMES: [&str; 11] = [
+    pub(crate) const NAMES: [&str; 12] = [
         "registration",
         "challenge",
         "login",
@@ -50,6 +52,7 @@ impl Limited {
         "public_refresh",
         "link_look_up",
         "nowhere",
+        "invitation",
     ];
 }
 
@@ -87,6 +90,7 @@ struct Counters {
     public_refresh: DefaultKeyedRateLimiter<IpAddr>,
     link_look_up: DefaultKeyedRateLimiter<IpAddr>,
     nowhere: DefaultKeyedRateLimiter<IpAddr>,
+    invitation: DefaultKeyedRateLimiter<IpAddr>,
     clock: DefaultClock,
 }
 
@@ -107,6 +111,7 @@ impl RateLimits {
             public_refresh: a_minute(per_minute(120)),
             link_look_up: DefaultKeyedRateLimiter::keyed(Quota::per_hour(per_minute(LINKS_AN_HOUR))),
             nowhere: a_minute(per_minute(600)),
+            invitation: a_minute(per_minute(120)),
             clock: DefaultClock::default(),
         });
         Self {
@@ -133,6 +138,7 @@ impl RateLimits {
             Limited::PublicRefresh => &counters.public_refresh,
             Limited::LinkLookUp => &counters.link_look_up,
             Limited::Nowhere => &counters.nowhere,
+            Limited::Invitation => &counters.invitation,
         };
         if self.checks.fetch_add(1, Ordering::Relaxed) % FORGET_EVERY == FORGET_EVERY - 1 {
             limiter.retain_recent();
@@ -155,7 +161,8 @@ impl RateLimits {
             | Limited::Document
             | Limited::PublicRefresh
             | Limited::LinkLookUp
-            | Limited::Nowhere => Ok(()),
+            | Limited::Nowhere
+            | Limited::Invitation => Ok(()),
         }
     }
 

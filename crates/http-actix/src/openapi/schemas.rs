@@ -249,6 +249,7 @@ fn account() -> Value {
         ("last_used_at", time()),
         ("expires_at", time()),
     ]);
+    let invitation = derived::<data::InvitationBody>(&[("accepted_at", time())]);
     let mut schema = answer::<data::AccountBody>(
         &[],
         &[
@@ -257,6 +258,7 @@ fn account() -> Value {
             ("created_at", time()),
             ("wallets", json!({"items": wallet})),
             ("apps", json!({"items": app})),
+            ("invitations", json!({"items": invitation})),
             ("sessions", json!({"items": session})),
         ],
     );

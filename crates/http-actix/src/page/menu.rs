@@ -61,6 +61,7 @@ impl Menu {
             | Name::DeviceDone
             | Name::Docs
             | Name::Home
+            | Name::Join
             | Name::Playground
             | Name::Received
             | Name::SignedOut

@@ -16,6 +16,7 @@ pub enum Name {
     Error,
     FormPost,
     Home,
+    Join,
     Logout,
     Offer,
     Playground,
@@ -36,6 +37,8 @@ pub enum DeskPage {
     Events,
     Group,
     Groups,
+    Invitation,
+    Invitations,
     Keys,
     Overview,
     People,
@@ -64,6 +67,8 @@ impl DeskPage {
             Self::Events => "desk-events.html",
             Self::Group => "desk-group.html",
             Self::Groups => "desk-groups.html",
+            Self::Invitation => "desk-invitation.html",
+            Self::Invitations => "desk-invitations.html",
             Self::Keys => "desk-keys.html",
             Self::Overview => "desk-overview.html",
             Self::People => "desk-people.html",
@@ -98,6 +103,7 @@ impl Name {
             Self::Error => "error.html",
             Self::FormPost => "form-post.html",
             Self::Home => "home.html",
+            Self::Join => "join.html",
             Self::Logout => "logout.html",
             Self::Offer => "offer.html",
             Self::Playground => "playground.html",
@@ -128,6 +134,7 @@ impl Name {
             | Self::DeviceDone
             | Self::Error
             | Self::Home
+            | Self::Join
             | Self::Offer
             | Self::Received
             | Self::SignedOut => false,

@@ -1,12 +1,14 @@
 //! What the sign-in page shows.
 
 use countersign_domain::contact::Contact;
+use countersign_domain::invitation::{AcceptedInvitation, InvitationState};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::wallet::WalletAccount;
 use countersign_domain::wallet_link::WalletLink;
 use countersign_usecases::context::resources::ShownScope;
 use countersign_usecases::sign_in::describe_sign_in::ClientShown;
+use countersign_usecases::sign_in::open_invitation::OpenedInvitation;
 use serde::Serialize;
 
 use crate::page::language::Language;
@@ -20,6 +22,8 @@ pub(crate) struct SignInPage {
     pub(crate) is_account: bool,
     /// The code that the waiting device shows.
     pub(crate) device: Option<Place>,
+    /// The invitation that the person accepts by signing.
+    pub(crate) invitation: Option<InvitationContext>,
     pub(crate) destination: Place,
     pub(crate) scopes: Vec<ScopeContext>,
     /// The scopes of resources, in the operator's words.
@@ -61,6 +65,40 @@ pub(crate) struct SignInPage {
     pub(crate) notice: Option<Place>,
     /// The name of the request in the log, where something went wrong.
     pub(crate) reference: Option<Place>,
+}
+
+/// An invitation into a group.
+#[derive(PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct InvitationContext {
+    pub(crate) group: Place,
+    /// Who invites: the operator's words, or our host.
+    pub(crate) from: Place,
+    /// What operators will call the person.
+    pub(crate) name: Option<Place>,
+    /// Does it let no one in any more?
+    pub(crate) ended: bool,
+}
+
+impl InvitationContext {
+    pub(crate) fn of<'a>(
+        accepted: &'a AcceptedInvitation,
+        opened: Option<OpenedInvitation>,
+        public_url: &'a PublicUrl,
+        values: &mut Values<'a>,
+    ) -> Self {
+        let ended = opened.as_ref().is_none_or(|opened| opened.state != InvitationState::Open);
+        let (inviter, name) =
+            opened.map(|opened| (opened.invitation.inviter, opened.invitation.name)).unwrap_or_default();
+        Self {
+            group: values.place(accepted.group.as_str()),
+            from: match inviter {
+                Some(words) => values.place(words.to_string()),
+                None => values.place(public_url.authority()),
+            },
+            name: name.map(|name| values.place(name.to_string())),
+            ended,
+        }
+    }
 }
 
 #[derive(PartialEq, Eq, Hash, Serialize)]

@@ -10,8 +10,8 @@ use actix_web::{HttpRequest, HttpResponse, Resource, Route, guard};
 use super::doorway;
 use crate::endpoint::account::{pictures, wallets};
 use crate::endpoint::sign_in::{
-    answer, auth_page, authorize, challenge, continue_session, deny, device, device_authorization, login,
-    logout, push, verify,
+    answer, auth_page, authorize, challenge, continue_session, deny, device, device_authorization, join,
+    login, logout, push, verify,
 };
 use crate::endpoint::site::{assets, discovery, health, home, metrics, playground, received};
 use crate::endpoint::tokens::{introspect, revoke, token, userinfo};
@@ -104,7 +104,7 @@ pub(crate) const WITHOUT_SESSION: [Endpoint; 23] = [
 ];
 
 /// Endpoints that use the browser's session.
-pub const WITH_SESSION: [Endpoint; 24] = [
+pub const WITH_SESSION: [Endpoint; 25] = [
     Endpoint {
         path: "/oauth/authorize",
         allow: "GET, POST",
@@ -130,6 +130,7 @@ pub const WITH_SESSION: [Endpoint; 24] = [
         allow: "GET, POST",
         routes: || vec![web::get().to(device::show), web::post().to(device::enter)],
     },
+    Endpoint { path: "/join/{secret}", allow: "GET", routes: || vec![web::get().to(join::open)] },
     Endpoint { path: "/device/done", allow: "GET", routes: || vec![web::get().to(device::done)] },
     Endpoint { path: "/account", allow: "GET", routes: || vec![web::get().to(account::show)] },
     Endpoint {
@@ -296,12 +297,13 @@ mod tests {
     const TABLE: &str = include_str!("../../../../docs/what-carries-a-change.md");
 
     /// Endpoints that change something even with GET.
-    const CHANGED_BY_READING: [&str; 9] = [
+    const CHANGED_BY_READING: [&str; 10] = [
         "/oauth/authorize",
         "/auth",
         "/oauth/logout",
         "/oauth/answer",
         "/device",
+        "/join/{secret}",
         "/account",
         "/account/email/confirm",
         "/account/events",

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::operations::Operation;
-use super::{clients, events, groups, keys, operators, problem, resources, users};
+use super::{clients, events, groups, invitations, keys, operators, problem, resources, users};
 
 /// All operations, in the order of the document. Those at one path follow each other.
 pub(super) fn operations() -> impl Iterator<Item = &'static Operation> {
@@ -15,6 +15,7 @@ pub(super) fn operations() -> impl Iterator<Item = &'static Operation> {
         users::wallets::OPERATIONS,
         operators::OPERATIONS,
         groups::OPERATIONS,
+        invitations::OPERATIONS,
         events::OPERATIONS,
         keys::OPERATIONS,
     ];

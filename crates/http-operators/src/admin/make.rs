@@ -2,6 +2,7 @@
 
 use actix_web::http::StatusCode;
 use countersign_domain::act::Act;
+use countersign_domain::invitation::InvitationUnfit;
 use countersign_operators::operate::{Effect, Operating, operate};
 use countersign_ports::KeyRingError;
 use countersign_usecases::act_refused::{ActRefused, Front};
@@ -48,6 +49,14 @@ impl From<ActRefused> for Problem {
             }
             ActRefused::UserUnknown(_) => (StatusCode::NOT_FOUND, Some("who")),
             ActRefused::GroupUnknown(_) => (StatusCode::NOT_FOUND, Some("name")),
+            ActRefused::InvitationUnknown(_) => (StatusCode::NOT_FOUND, Some("invitation_id")),
+            ActRefused::InvitationUnfit(InvitationUnfit::Uses) => (StatusCode::BAD_REQUEST, Some("uses")),
+            ActRefused::InvitationUnfit(InvitationUnfit::Lives) => {
+                (StatusCode::BAD_REQUEST, Some("expires_in"))
+            }
+            ActRefused::InvitationUnfit(InvitationUnfit::NameOfSeveral) => {
+                (StatusCode::BAD_REQUEST, Some("name"))
+            }
             ActRefused::ClientUnknown(_) => (StatusCode::NOT_FOUND, Some("client_id")),
             ActRefused::ResourceUnknown(_) => (StatusCode::NOT_FOUND, Some("uri")),
             ActRefused::Keys(KeyRingError::Unknown(_)) => (StatusCode::NOT_FOUND, Some("kid")),
@@ -58,6 +67,9 @@ impl From<ActRefused> for Problem {
             ActRefused::ResourceUnfit { .. } => (StatusCode::BAD_REQUEST, Some("uri")),
             ActRefused::TooManyScopes => (StatusCode::BAD_REQUEST, Some("scopes")),
             ActRefused::MemberUnknown(_) => (StatusCode::CONFLICT, Some("members")),
+            ActRefused::NamedClientUnknown(_) | ActRefused::LeadsNowhere { .. } => {
+                (StatusCode::CONFLICT, Some("client_id"))
+            }
             ActRefused::GroupTaken(_) => (StatusCode::CONFLICT, Some("name")),
             ActRefused::MadeBefore => (StatusCode::CONFLICT, Some("Idempotency-Key")),
             ActRefused::NotDeclared(_) => (StatusCode::CONFLICT, Some("resources")),
@@ -66,6 +78,7 @@ impl From<ActRefused> for Problem {
             ActRefused::NotOperator(_) => (StatusCode::CONFLICT, Some("who")),
             ActRefused::NoChange
             | ActRefused::NamedGroupUnknown(_)
+            | ActRefused::InvitationRevoked
             | ActRefused::GroupInUse(_)
             | ActRefused::Described(_)
             | ActRefused::NoSecret

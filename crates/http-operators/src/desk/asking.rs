@@ -3,7 +3,7 @@
 
 use std::mem;
 
-use countersign_domain::act::{Act, ActField, ActName, ActWriter, OfflineAccess};
+use countersign_domain::act::{Act, ActField, ActName, ActWriter, NamedClient, OfflineAccess};
 use countersign_domain::admin_key::{AdminArea, AdminKeyName, AdminRight, AdminScope, AdminScopes};
 use countersign_domain::admission::{AccessRule, Block, ClientAccess, Release};
 use countersign_domain::client::{AuthenticationMethod, Client};
@@ -12,7 +12,8 @@ use countersign_domain::client_secrets::KeepOld;
 use countersign_domain::client_view::FieldValue;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::group::{GroupName, GroupTitle};
-use countersign_domain::id::{ClientId, GrantId, UserId};
+use countersign_domain::id::{ClientId, GrantId, InvitationId, UserId};
+use countersign_domain::invitation::{InvitationLimits, Inviter};
 use countersign_domain::number::whole;
 use countersign_domain::person_name::{MAX_PERSON_NAME_LENGTH, PersonName};
 use countersign_domain::public_url::PublicUrl;
@@ -74,6 +75,13 @@ const KEEP_OLD: [(&str, &str); 5] = [
     ("2592000", "keep_month"),
 ];
 
+const INVITED_FOR: [(&str, &str); 4] = [
+    ("604800", "valid_week"),
+    ("86400", "valid_day"),
+    ("2592000", "valid_month"),
+    ("31536000", "valid_year"),
+];
+
 /// How many users and wallets are looked up for one text. Fewer fit into it.
 const MOST_NAMED: usize = 50;
 /// What is wrong with a lifetime.
@@ -130,6 +138,37 @@ impl<'a> Asking<'a> {
             }
             ActField::Members => self.asks_who(Area.named("member").required(), act),
             ActField::FirstMembers => self.asks_who(Area.named("members"), act),
+            ActField::Invitation => {
+                act.invitation(&self.asks(Hidden.named("invitation")).id(InvitationId::parse)?.into())
+            }
+            ActField::Uses => {
+                let uses = self.asks(Text.named("uses").with_hint()).optional(|uses| {
+                    let most = InvitationLimits::MOST_USES;
+                    let uses = whole::<u32>(uses).filter(|uses| (1..=most).contains(uses));
+                    uses.ok_or_else(|| format!("takes a number, 1 to {most}"))
+                })?;
+                act.uses(uses.unwrap_or(InvitationLimits::USUAL.uses))
+            }
+            ActField::InvitedFor => {
+                let valid = self
+                    .asks(Select.named("invited_for").of(&INVITED_FOR))
+                    .optional(|seconds| whole::<u32>(seconds).ok_or("is not a whole number of seconds"))?;
+                act.lives(Some(valid.unwrap_or(InvitationLimits::USUAL.lives)))
+            }
+            ActField::NameOfInvited => {
+                let name = self.asks(words("name_of_invited", MAX_PERSON_NAME_LENGTH).with_hint());
+                act.person_name(name.optional(PersonName::parse)?.as_ref())
+            }
+            ActField::Inviter => {
+                let inviter = self.asks(words("inviter", 64).with_hint());
+                act.inviter(inviter.optional(Inviter::parse)?.as_ref())
+            }
+            ActField::ClientOfInvited => {
+                let client = self
+                    .asks(Text.named("leads_to").with_hint())
+                    .optional(|id| ClientId::parse(id).ok_or("is not the ID of a client"))?;
+                act.client_of_invited(client.map(NamedClient::from).as_ref())
+            }
             ActField::Client => act.client(&self.asks(Hidden.named("client")).id(ClientId::parse)?.into()),
             ActField::Registration => {
                 let requested = self.registration()?;

@@ -34,6 +34,7 @@ use countersign_operators::desk::proposals::ProposalGone;
 use countersign_operators::desk::review::{Affected, Becomes, BecomesName, review_change};
 use countersign_operators::operate::Effect;
 use countersign_operators::people::block::BlockedNow;
+use countersign_operators::qr_code;
 use countersign_ports::{OperatorSuspended, RotatedKeys};
 use countersign_usecases::account::change_wallets::SignedText;
 use countersign_usecases::act_refused::{ActRefused, Front};
@@ -60,6 +61,8 @@ const KEPT: [Input; 2] = [APPLICATION, APPLICATION_URL];
 const MOST_SHOWN: u32 = 20;
 
 const CLIENT_SECRET: &str = "client_secret";
+/// The link of a new invitation.
+const INVITATION_LINK: &str = "invitation_link";
 
 /// Why a change is not made, as the pages say it.
 #[derive(Debug)]
@@ -185,6 +188,8 @@ struct DonePage {
     counts: Vec<CountView>,
     still_in: Vec<String>,
     secrets: Vec<SecretView>,
+    /// The QR code of a new link.
+    qr: Option<String>,
     new_client: Option<NewClient>,
     settings: Option<SettingsView>,
     request: Option<String>,
@@ -558,6 +563,8 @@ impl DonePage {
             self.back = format!("/clients/{id}");
             self.new_client = Some(client);
         }
+        let link = self.secrets.iter().find(|secret| secret.name == INVITATION_LINK);
+        self.qr = link.and_then(|link| qr_code::svg(&link.value));
         let state = if self.proposed.is_some() { "proposed" } else { "done" };
         let about = About { state: Some(state), ..About::default() };
         visit.show(DeskPage::Done, here, about, status, &self).await
@@ -587,6 +594,9 @@ impl DonePage {
         }
         if let Effect::Rotated(_, rotated) = &effect {
             self.secrets.push(SecretView::of(CLIENT_SECRET, secret(&rotated.secret)));
+        }
+        if let Effect::InvitationCreated(created) = &effect {
+            self.secrets.push(SecretView::of(INVITATION_LINK, secret(&created.link)));
         }
         if let Effect::AdminKeyCreated(created) = &effect {
             self.secrets.push(SecretView::of("admin_key", secret(&created.text)));
@@ -744,6 +754,10 @@ fn word_for(name: FactName, value: &str) -> Option<Word> {
         | FactName::Authentication
         | FactName::Resources
         | FactName::Keys
+        | FactName::Uses
+        | FactName::ValidFor
+        | FactName::Inviter
+        | FactName::LeadsTo
         | FactName::AdminScopes => return None,
     };
     keys.iter().find(|key| **key == value).map(|&key| Word { group, key: key.to_owned() })
@@ -763,6 +777,7 @@ fn subject_of(act: &Act) -> (Here, String) {
         // There is no page of it yet.
         Topic::Group(_) if act.name() == ActName::CreateGroup => list(Here::Groups),
         Topic::Group(group) => (Here::Groups, format!("/groups/{}", segment(group.as_str()))),
+        Topic::Invitation(id) => (Here::Invitations, format!("/invitations/{id}")),
         Topic::NewClient(_) => list(Here::Clients),
         Topic::Client(client) => (Here::Clients, format!("/clients/{}", client.id)),
         Topic::Resource(_) => list(Here::Resources),
@@ -796,6 +811,7 @@ fn page_of(sent: &Sent) -> (Here, String) {
         "wallet" => (Here::Wallets, Here::Wallets.path().to_owned()),
         "group" if word == "group-create" => (Here::Groups, Here::Groups.path().to_owned()),
         "group" | "member" => of(Here::Groups, "group"),
+        "invitation" => of(Here::Invitations, "invitation"),
         "client" => of(Here::Clients, "client"),
         "resource" => (Here::Resources, Here::Resources.path().to_owned()),
         "keys" | "key" => (Here::Keys, Here::Keys.path().to_owned()),

@@ -115,7 +115,8 @@ pub(super) async fn show(visit: Visit, name: Path<String>) -> Result<HttpRespons
     let policy = &visit.state.context.policy;
     let title = found.group.title.as_ref().map(GroupTitle::as_str);
     let known = Sent::default().with(ActField::Group, [&name]).with(ActField::GroupTitle, title);
-    let forms = [ActName::AddMembers].into_iter().chain(ActName::about(ActField::Group));
+    let forms =
+        [ActName::AddMembers, ActName::CreateInvitation].into_iter().chain(ActName::about(ActField::Group));
     let forms = forms.map(|change| visit.make_form(change, &known));
     let page = GroupPage {
         is_admins: policy.desk.as_ref().is_some_and(|desk| desk.group.as_ref() == Some(&name)),

@@ -25,6 +25,7 @@ pub(super) enum Here {
     People,
     Wallets,
     Groups,
+    Invitations,
     Clients,
     Resources,
     Events,
@@ -39,7 +40,7 @@ impl Here {
     /// The places of the list, in its groups. What is not here is below one of them.
     const LISTED: [&[Self]; 4] = [
         &[Self::Overview, Self::Proposals],
-        &[Self::People, Self::Groups, Self::Clients, Self::Resources],
+        &[Self::People, Self::Groups, Self::Invitations, Self::Clients, Self::Resources],
         &[Self::Events, Self::Refusals],
         &[Self::Keys, Self::AdminKeys],
     ];
@@ -51,7 +52,7 @@ impl Here {
 
     /// Do its forms or filters offer groups to choose from?
     const fn offers_groups(self) -> bool {
-        matches!(self, Self::People | Self::Wallets | Self::Groups | Self::Clients)
+        matches!(self, Self::People | Self::Wallets | Self::Groups | Self::Invitations | Self::Clients)
     }
 
     /// The key of its text.
@@ -61,6 +62,7 @@ impl Here {
             Self::People => "people",
             Self::Wallets => "wallets",
             Self::Groups => "groups",
+            Self::Invitations => "invitations",
             Self::Clients => "clients",
             Self::Resources => "resources",
             Self::Events => "events",
@@ -79,6 +81,7 @@ impl Here {
             Self::People => "/people",
             Self::Wallets => "/wallets",
             Self::Groups => "/groups",
+            Self::Invitations => "/invitations",
             Self::Clients => "/clients",
             Self::Resources => "/resources",
             Self::Events => "/events",

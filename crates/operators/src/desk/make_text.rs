@@ -58,6 +58,7 @@ pub(super) fn make_text(
         chain_id: &recognized.chain_id,
         signer_kind: signer.kind(),
         purpose,
+        invitation: None,
         key: &context.keys.texts,
         random: context.entropy.bytes(),
         id,

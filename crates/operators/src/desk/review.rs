@@ -1,6 +1,6 @@
 //! What a change makes of its subject and who it affects, for the page on which an operator reviews it.
 
-use countersign_domain::act::{Act, NamedSubject, ResourceWords, UsedBy};
+use countersign_domain::act::{Act, NamedSubject, ResourceWords, UsedBy, spelled};
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::client_change::FieldChange;
 use countersign_domain::client_field::ClientField;
@@ -159,6 +159,20 @@ fn becomes(subject: &SubjectRead) -> Vec<Becomes> {
             let gone = replaced(FactName::Members, members.iter().map(called).collect(), Vec::new());
             vec![gone, stays(FactName::StillIn, was(FactName::StillIn))]
         }
+        Act::CreateInvitation { group: _, limits, name, inviter, client } => {
+            let client =
+                client.as_ref().map(|client| client.name.clone().unwrap_or_else(|| client.id.to_string()));
+            let one = |name: FactName, value: Option<String>| {
+                replaced(name, Vec::new(), value.into_iter().collect())
+            };
+            vec![
+                one(FactName::Uses, Some(limits.uses.to_string())),
+                one(FactName::ValidFor, Some(spelled(limits.lives))),
+                one(FactName::Name, name.as_ref().map(ToString::to_string)),
+                one(FactName::Inviter, inviter.as_ref().map(ToString::to_string)),
+                one(FactName::LeadsTo, client),
+            ]
+        }
         Act::RegisterClient { fields, access, resources, .. } => {
             let rule = access.as_ref().map(|access| rule_name(access.rule.as_ref()));
             let fields = fields.iter().map(|field| of_field(field, guard));
@@ -189,7 +203,7 @@ fn becomes(subject: &SubjectRead) -> Vec<Becomes> {
         Act::CreateAdminKey { scopes, .. } => {
             vec![replaced(FactName::AdminScopes, Vec::new(), vec![scopes.to_string()])]
         }
-        Act::RevokeAdminKey { .. } => {
+        Act::RevokeAdminKey { .. } | Act::RevokeInvitation { .. } => {
             vec![replaced(FactName::Revoked, was(FactName::Revoked), vec![YES.to_owned()])]
         }
         Act::DeleteUser { .. } => all_gone(facts, &[FactName::Wallets, FactName::Groups]),

@@ -23,6 +23,7 @@ use countersign_usecases::clients::open_resource::judge_opened;
 use countersign_usecases::clients::register_client::{declared_to, judge};
 
 use super::{Desk, waits};
+use crate::people::invitations::NewInvitation;
 use crate::people::names::own_name;
 use crate::people::suspend::{is_operator, person_of, suspension_of};
 use crate::people::{all_clients, ways_into};
@@ -205,6 +206,39 @@ async fn read(desk: Desk<'_>, user: UserId, change: &mut Act) -> Result<Known, S
         }
         Act::AddMembers { group, members } => memberships(desk, group, members, false).await,
         Act::RemoveMembers { group, members } => memberships(desk, group, members, true).await,
+        Act::CreateInvitation { group, limits, name, inviter, client } => {
+            let Some(counted) = desk.context.storage.find_group(group).await? else {
+                return Ok(Known::missing(ActRefused::GroupUnknown(group.clone())));
+            };
+            let id = match client {
+                Some(client) => {
+                    named_client(desk, client).await?;
+                    Some(client.id)
+                }
+                None => None,
+            };
+            let (name, inviter) = (name.clone(), inviter.clone());
+            let new = NewInvitation { group: group.clone(), limits: *limits, name, inviter, client: id };
+            let refused = match new.judge(desk.management()).await {
+                Ok(()) => None,
+                Err(ActRefused::Store(error)) => return Err(error),
+                Err(refused) => Some(refused),
+            };
+            Ok(Known::of(vec![title_of(&counted)]).refused(refused))
+        }
+        Act::RevokeInvitation { invitation: named } => {
+            let Some(found) = desk.context.storage.find_invitation(named.id).await? else {
+                return Ok(Known::missing(ActRefused::InvitationUnknown(named.id)));
+            };
+            let facts = vec![
+                Fact::new(FactName::Uses, format!("{}/{}", found.used, found.uses)),
+                Fact::new(FactName::Expires, iso8601(found.expires_at)),
+                Fact::new(FactName::Revoked, yes_or_no(found.revoked_at.is_some())),
+            ];
+            let refused = found.revoked_at.is_some().then_some(ActRefused::InvitationRevoked);
+            named.group = Some(found.group);
+            Ok(Known::of(facts).refused(refused))
+        }
         Act::RegisterClient { id: _, metadata, resources, fields, access } => {
             let rule = Fact::new(FactName::Rule, &desk.context.policy.default_access);
             let refused = match judge_registration(desk, metadata, resources).await? {

@@ -164,7 +164,7 @@ acts! {
         signing_in, signing_in_remembered, signing_in_to_the_account_page, signing_in_for_a_device,
         signing_in_by_a_program, signing_in_at_a_client_with_a_document, signing_in_as_somebody_else, continuing,
         continuing_silently, signing_out, signing_out_here, ending_another_session, ending_all_sessions,
-        revoking_a_consent, linking_and_unlinking, confirming_an_address, deleting_an_account,
+        coming_in_by_an_invitation, revoking_a_consent, linking_and_unlinking, confirming_an_address, deleting_an_account,
     }
     of_clients {
         replaying_a_code, a_wrong_verifier, replaying_a_device_code, reusing_a_refresh_token,
@@ -173,7 +173,7 @@ acts! {
     of_operators {
         registering_a_client, changing_a_client, opening_and_closing_resources, rotating_a_secret,
         deleting_a_client, changing_access, groups, members, resources, blocking_a_user, blocking_a_wallet,
-        naming_a_user_and_a_wallet, suspending_an_operator,
+        naming_a_user_and_a_wallet, suspending_an_operator, inviting,
         signing_a_user_out, deleting_a_user,
     }
 }

@@ -19,12 +19,15 @@ use countersign_domain::desk::operators::{DeskPolicy, Quorum};
 use countersign_domain::event::{Event, EventKind, EventPerson};
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::id::{AdminKeyId, ClientId, EventId, UserId};
+use countersign_domain::invitation::InvitationLimits;
+use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::person_name::PersonName;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::repeat_key::RepeatKey;
 use countersign_domain::resource::{OpenTo, Resource};
 use countersign_domain::secret::Secret;
 use countersign_domain::subject::Subject;
+use countersign_ports::InvitationStore as _;
 use countersign_ports::{EventStore, WalletStore};
 use countersign_usecases::TokenAnswer;
 use countersign_usecases::account::end_sessions::{WhichSessions, end_sessions};
@@ -54,6 +57,7 @@ use crate::people::delete_user::delete_user;
 use crate::people::groups::create_group;
 use crate::people::groups::delete_group;
 use crate::people::groups::retitle_group;
+use crate::people::invitations::{NewInvitation, create_invitation, revoke_invitation};
 use crate::people::names::name_subject;
 use crate::people::remove_members::remove_members;
 use crate::people::sign_out_user::sign_out_user;
@@ -100,7 +104,7 @@ struct Left {
     browser: Option<Browser>,
 }
 
-const ACTS: [&str; 39] = [
+const ACTS: [&str; 42] = [
     "register",
     "change",
     "change itself",
@@ -116,6 +120,9 @@ const ACTS: [&str; 39] = [
     "add member",
     "add member",
     "remove member",
+    "invite",
+    "revoke invitation",
+    "come in",
     "block",
     "block",
     "block anew",
@@ -294,6 +301,27 @@ impl History {
             "delete group" => drop(delete_group(management, &act.group, true, None).await),
             "add member" => drop(add_members(management, &act.group, vec![who]).await),
             "remove member" => drop(remove_members(management, &act.group, vec![who]).await),
+            "invite" => {
+                let limits = InvitationLimits { uses: 1 + u32::try_from(two % 2).unwrap(), lives: 86_400 };
+                let name = PersonName::parse("Cy").ok().filter(|_| limits.uses == 1 && three % 2 == 0);
+                let new =
+                    NewInvitation { group: act.group.clone(), limits, name, inviter: None, client: None };
+                let _ = create_invitation(management, new).await;
+            }
+            "revoke invitation" | "come in" => {
+                let all = self.storage.list_invitations(Some(&act.group), None, 3).await.unwrap();
+                let Some(invitation) = all.get(one % 3) else { return left };
+                if act.name == "revoke invitation" {
+                    let _ = revoke_invitation(management, invitation.id).await;
+                    return left;
+                }
+                let policy = &world.context.policy;
+                let now = world.context.clock.now();
+                let mut pending =
+                    PendingAuthorization::for_account(&policy.public_url, now, &policy.lifetimes);
+                pending.invitation = Some(invitation.accepted());
+                let _ = world.sign_in_with(&mut pending, act.wallet, LoginWishes::default()).await;
+            }
             "block" => drop(block(management, who, reason, IfBlocked::EndAccess).await),
             "block anew" => drop(block(management, who, reason, IfBlocked::LeaveIt).await),
             "unblock" => drop(unblock(management, who).await),
@@ -550,6 +578,7 @@ fn explains(event: &Event, difference: &Difference) -> bool {
         EventKind::GroupDeleted => match what {
             Changed::GroupGone => told("group") == Some(id),
             Changed::MemberOut => told("group") == id.split(' ').next(),
+            Changed::InvitationGone => told("group") == Some(id),
             _ => false,
         },
         EventKind::GroupMemberAdded | EventKind::GroupMemberRemoved => {
@@ -563,6 +592,15 @@ fn explains(event: &Event, difference: &Difference) -> bool {
             };
             *what == if is_added { Changed::MemberIn } else { Changed::MemberOut } && thing.key == *id
         }
+        EventKind::InvitationCreated => *what == Changed::InvitationMade && told("invitation") == Some(id),
+        EventKind::InvitationRevoked => *what == Changed::InvitationRevoked && told("invitation") == Some(id),
+        EventKind::InvitationUsed => match what {
+            Changed::InvitationUsed => told("invitation") == Some(id),
+            Changed::MemberIn => told("group") == id.split(' ').next(),
+            // Who comes in by it gets its name.
+            Changed::NameGiven => is_hidden || blocked().as_ref() == Some(id),
+            _ => false,
+        },
         EventKind::ResourceCreated => *what == Changed::ResourceMade && told("resource") == Some(id),
         EventKind::ResourceChanged => *what == Changed::ResourceChanged && told("resource") == Some(id),
         EventKind::ResourceDeleted => *what == Changed::ResourceGone && told("resource") == Some(id),

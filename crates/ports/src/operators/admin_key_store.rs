@@ -5,7 +5,10 @@ use countersign_domain::event::Event;
 use countersign_domain::id::AdminKeyId;
 use time::{Duration, OffsetDateTime};
 
-use crate::{CreateGroup, CreateResource, GroupCreated, RegisterClient, Registered, ResourceCreated};
+use crate::{
+    CreateGroup, CreateInvitation, CreateResource, GroupCreated, InvitationCreated, RegisterClient,
+    Registered, ResourceCreated,
+};
 
 /// Stores an admin key.
 #[derive(Clone, Debug)]
@@ -94,6 +97,8 @@ pub enum Creation {
     Group(CreateGroup),
     /// That of [`ResourceStore::create_resource`](crate::ResourceStore::create_resource).
     Resource(CreateResource),
+    /// That of [`InvitationStore::create_invitation`](crate::InvitationStore::create_invitation).
+    Invitation(CreateInvitation),
 }
 
 /// The outcome of [`CreateOnce`].
@@ -107,4 +112,6 @@ pub enum CreatedOnce {
     Group(GroupCreated),
     /// What became of a resource.
     Resource(ResourceCreated),
+    /// What became of an invitation.
+    Invitation(InvitationCreated),
 }

@@ -3,6 +3,7 @@
 pub mod change_members;
 pub mod declarations;
 pub mod if_unchanged;
+pub mod invitations;
 pub mod manage_groups;
 pub mod names;
 pub mod read_groups;

@@ -83,6 +83,7 @@ pub fn begin_wallet_change(
             chain_id: &reader.chain_id,
             signer_kind: reader.account.kind(),
             purpose,
+            invitation: None,
             key: &context.keys.texts,
             random: context.entropy.bytes(),
             id,

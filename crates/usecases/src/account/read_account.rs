@@ -7,7 +7,7 @@ use countersign_domain::id::{SessionId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::redirect_uri::{Destination, RedirectUri};
 use countersign_domain::wallet::WalletAccount;
-use countersign_ports::{Account, LinkedWallet};
+use countersign_ports::{Account, CameBy, LinkedWallet};
 use time::OffsetDateTime;
 
 use crate::Context;
@@ -32,6 +32,8 @@ pub struct AccountShown {
     pub wallets: Vec<LinkedWallet>,
     /// What the person agreed to, most recently used first.
     pub consents: Vec<ConsentShown>,
+    /// The invitations that the wallets came in by, the earliest first.
+    pub came_by: Vec<CameBy>,
     /// The live sessions, most recently used first.
     pub sessions: Vec<LoginSession>,
     /// The e-mail address.
@@ -79,6 +81,7 @@ pub async fn read_account(context: &Context, browser: &Browser) -> Result<Accoun
         this_session: session.id,
         wallets,
         consents: shown,
+        came_by: context.storage.invitations_of(session.user).await?,
         sessions: sessions.into_iter().filter(|session| now < session.expires_at).collect(),
         email: email.and_then(UserEmail::if_usable),
         sends_mail: context.mailer.is_some(),

@@ -2,8 +2,8 @@
 //! asked without one.
 
 use countersign_ports::{
-    CreateGroup, CreateOnce, CreateResource, CreatedOnce, Creation, GroupCreated, RegisterClient, Registered,
-    ResourceCreated, StoreError,
+    CreateGroup, CreateInvitation, CreateOnce, CreateResource, CreatedOnce, Creation, GroupCreated,
+    InvitationCreated, RegisterClient, Registered, ResourceCreated, StoreError,
 };
 
 use crate::Management;
@@ -20,7 +20,10 @@ impl Management<'_> {
         }
         match self.create_once(Creation::Client(Box::new(command))).await? {
             CreatedOnce::Client(registered) => Ok(Some(registered)),
-            CreatedOnce::MadeBefore | CreatedOnce::Group(_) | CreatedOnce::Resource(_) => Ok(None),
+            CreatedOnce::MadeBefore
+            | CreatedOnce::Group(_)
+            | CreatedOnce::Resource(_)
+            | CreatedOnce::Invitation(_) => Ok(None),
         }
     }
 
@@ -31,7 +34,27 @@ impl Management<'_> {
         }
         match self.create_once(Creation::Group(command)).await? {
             CreatedOnce::Group(created) => Ok(Some(created)),
-            CreatedOnce::MadeBefore | CreatedOnce::Client(_) | CreatedOnce::Resource(_) => Ok(None),
+            CreatedOnce::MadeBefore
+            | CreatedOnce::Client(_)
+            | CreatedOnce::Resource(_)
+            | CreatedOnce::Invitation(_) => Ok(None),
+        }
+    }
+
+    /// Stores a new invitation. `None` if the request made one before that is not there any more.
+    pub async fn create_invitation(
+        &self,
+        command: CreateInvitation,
+    ) -> Result<Option<InvitationCreated>, StoreError> {
+        if self.once.is_none() {
+            return self.storage.create_invitation(command).await.map(Some);
+        }
+        match self.create_once(Creation::Invitation(command)).await? {
+            CreatedOnce::Invitation(created) => Ok(Some(created)),
+            CreatedOnce::MadeBefore
+            | CreatedOnce::Client(_)
+            | CreatedOnce::Group(_)
+            | CreatedOnce::Resource(_) => Ok(None),
         }
     }
 
@@ -48,7 +71,10 @@ impl Management<'_> {
         self.resources.wait_until_forgotten().await;
         match created? {
             CreatedOnce::Resource(created) => Ok(Some(created)),
-            CreatedOnce::MadeBefore | CreatedOnce::Client(_) | CreatedOnce::Group(_) => Ok(None),
+            CreatedOnce::MadeBefore
+            | CreatedOnce::Client(_)
+            | CreatedOnce::Group(_)
+            | CreatedOnce::Invitation(_) => Ok(None),
         }
     }
 

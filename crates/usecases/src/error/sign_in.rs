@@ -97,6 +97,7 @@ impl Refuse for CompleteLoginError {
             Self::Signature(_) => OAuthError::because(Code::AccessDenied, Reason::Signature),
             Self::ScopesWithheld => nothing_is_left(),
             Self::NotAdmitted(not_admitted) => not_admitted.refusal(),
+            Self::Invitation(refused) => OAuthError::new(Code::NotAdmitted, refused.to_string()),
             Self::Verifier(_) => unavailable(),
             Self::Store(error) => error.refusal(),
         }

@@ -27,7 +27,8 @@ use crate::clients::client_document::{FindClientError, find_pending, keep_pendin
 use crate::context::cause::Cause;
 use crate::sign_in::find_device::{Answered, answered_for};
 use crate::sign_in::issue_challenge::find_issued;
-use crate::steps::admit::{KeptOut, NotAdmitted, kept_out, kept_out_since, take_back};
+use crate::steps::accept_invitation::{InvitationRefused, accept_invitation};
+use crate::steps::admit::{KeptOut, NotAdmitted, kept_out, kept_out_of, kept_out_since, take_back};
 use crate::steps::answer;
 use crate::steps::answer::ClientAnswer;
 use crate::steps::end_grant::{EndingGrant, end_grant};
@@ -104,6 +105,9 @@ pub enum CompleteLoginError {
     /// The operator does not let the wallet in.
     #[error(transparent)]
     NotAdmitted(Box<NotAdmitted>),
+    /// The invitation that was signed for lets no one in any more.
+    #[error(transparent)]
+    Invitation(InvitationRefused),
     /// The signature could not be checked.
     #[error("signature could not be judged")]
     Verifier(#[from] VerifierError),
@@ -149,8 +153,22 @@ pub async fn complete_login(
     let named = claimed(wishes.wallet_name.as_deref());
     let new_user = UserId::random(context.entropy.bytes());
     let signing = Signing { context, cause, now, id, forget_after, account, named, new_user, client };
-    if let Some(why) = kept_out(context, signing.client.as_deref(), &signing.account).await? {
+    let client = signing.client.as_deref();
+    let kept_out = match &pending.invitation {
+        Some(invitation) => kept_out_of(context, client, &signing.account, &invitation.group).await?,
+        None => kept_out(context, client, &signing.account).await?,
+    };
+    if let Some(why) = kept_out {
         return Err(signing.refused(why));
+    }
+    if let Some(invitation) = &pending.invitation {
+        match accept_invitation(context, cause, now, invitation, &signing.account).await? {
+            Ok(()) => {}
+            Err(InvitationRefused::Blocked) => return Err(signing.refused(KeptOut::Blocked)),
+            Err(refused @ (InvitationRefused::Unknown | InvitationRefused::Ended(_))) => {
+                return Err(CompleteLoginError::Invitation(refused));
+            }
+        }
     }
     match answered {
         Answered::Session { page } => signing.open_account_page(page, wishes.browser).await,

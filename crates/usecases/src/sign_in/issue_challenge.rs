@@ -46,6 +46,7 @@ pub fn issue_challenge(
         chain_id: &chain_id,
         signer_kind: name.kind,
         purpose: pending.purpose(),
+        invitation: pending.invitation.as_ref(),
         key: &context.keys.texts,
         random: context.entropy.bytes(),
         id,

@@ -116,6 +116,19 @@ pub(crate) async fn kept_out(
     Ok(judge(rule, &standing))
 }
 
+/// The same for a wallet that is about to come into a group.
+pub(crate) async fn kept_out_of(
+    context: &Context,
+    client: Option<&Client>,
+    account: &WalletAccount,
+    joining: &GroupName,
+) -> Result<Option<KeptOut>, StoreError> {
+    let rule = client.map_or(&AccessRule::Everyone, |client| rule_of(&context.policy, client));
+    let mut standing = context.storage.standing_of(account).await?;
+    standing.groups.push(joining.clone());
+    Ok(judge(rule, &standing))
+}
+
 /// Was the user or the wallet blocked while a door stored what it gives? If no one is blocked, this costs a
 /// look at the clock.
 pub(crate) async fn kept_out_since(

@@ -4,6 +4,7 @@ mod authorizing;
 mod blocking;
 mod challenge_text;
 mod coming_in;
+mod invited;
 mod remembering;
 mod requests;
 mod signing_in;

@@ -107,6 +107,7 @@ pub async fn issue_program_challenge(
         chain_id: &chain_id,
         signer_kind: None,
         purpose,
+        invitation: None,
         key: &context.keys.texts,
         random: context.entropy.bytes(),
         id: GrantId::at(now, context.entropy.bytes()),

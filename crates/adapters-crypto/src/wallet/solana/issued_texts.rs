@@ -37,6 +37,7 @@ fn issued(public_url: &str) -> String {
             scope: &ScopeSet::from_stored("profile email").unwrap(),
             resources: &[],
         },
+        invitation: None,
         key: &TextKey::new([7; 32]),
         random: *b"twelve bytes",
         id: GrantId::at(issued_at, [7; 10]),

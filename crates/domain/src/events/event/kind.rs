@@ -77,6 +77,12 @@ kinds! {
     GroupMemberAdded = "group_member_added",
     /// A user or a wallet was taken out of a group.
     GroupMemberRemoved = "group_member_removed",
+    /// An invitation into a group was created.
+    InvitationCreated = "invitation_created",
+    /// A wallet came into a group by an invitation.
+    InvitationUsed = "invitation_used",
+    /// An invitation was revoked.
+    InvitationRevoked = "invitation_revoked",
     /// An operator decided who can sign in to a client, or which groups it gets.
     AccessChanged = "access_changed",
     /// A resource was declared.

@@ -54,6 +54,13 @@ pub(super) fn only_member(act: &Act, record: &mut ActEvent) {
     }
 }
 
+pub(super) fn invitation(act: &Act, record: &mut ActEvent) {
+    if let Act::CreateInvitation { limits, client, .. } = act {
+        record.with("uses", limits.uses);
+        record.client = client.as_ref().map(|client| client.id);
+    }
+}
+
 pub(super) fn registration(act: &Act, record: &mut ActEvent) {
     record.with("origin", "operator");
     let Act::RegisterClient { access: Some(ClientAccess { rule, release }), .. } = act else { return };
@@ -107,6 +114,7 @@ impl ActEvent {
             Topic::User(user) => self.user = Some(user.id),
             Topic::Wallet(wallet) => self.wallet = Some(wallet.clone()),
             Topic::Group(group) => self.with("group", group),
+            Topic::Invitation(id) => self.with("invitation", id),
             Topic::NewClient(id) => self.client = id,
             Topic::Client(client) => self.client = Some(client.id),
             Topic::Resource(uri) => self.with("resource", uri),

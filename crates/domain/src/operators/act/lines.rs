@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::fields::{ActWriter, Reader, read_user, read_uuid, read_wallet, written_wallet};
 use super::{
-    ActUnreadable, NamedClient, NamedSubject, NamedUser, NamedWallet, OfflineAccess, ResourceWords, UsedBy,
+    ActUnreadable, NamedClient, NamedInvitation, NamedSubject, NamedUser, NamedWallet, OfflineAccess,
+    ResourceWords, UsedBy,
 };
 use crate::admin_key::{AdminKeyName, AdminScopes};
 use crate::admission::{AccessRule, ClientAccess, Release};
@@ -12,7 +13,8 @@ use crate::client_change::FieldChange;
 use crate::client_field::{ClientField, FieldSaid, FieldSlot};
 use crate::client_secrets::KeepOld;
 use crate::group::{GroupName, GroupTitle};
-use crate::id::{ClientId, GrantId};
+use crate::id::{ClientId, GrantId, InvitationId};
+use crate::invitation::{InvitationLimits, Inviter};
 use crate::number::whole;
 use crate::person_name::PersonName;
 use crate::registration::RequestedMetadata;
@@ -95,6 +97,33 @@ impl ActWriter {
     #[must_use]
     pub fn title(self, title: Option<&GroupTitle>) -> Self {
         self.with_some("title", title.map(GroupTitle::as_str))
+    }
+
+    /// An invitation.
+    #[must_use]
+    pub fn invitation(self, invitation: &NamedInvitation) -> Self {
+        self.with("invitation", invitation.id).with_some("into", invitation.group.as_ref())
+    }
+
+    /// For how many people an invitation is.
+    #[must_use]
+    pub fn uses(self, uses: u32) -> Self {
+        self.with("uses", uses)
+    }
+
+    /// Who invites.
+    #[must_use]
+    pub fn inviter(self, inviter: Option<&Inviter>) -> Self {
+        self.with_some("from", inviter)
+    }
+
+    /// The client that those who are invited go on to.
+    #[must_use]
+    pub fn client_of_invited(self, client: Option<&NamedClient>) -> Self {
+        match client {
+            Some(client) => self.client(client),
+            None => self,
+        }
     }
 
     /// A client.
@@ -318,6 +347,26 @@ pub(super) fn read_client(fields: &mut Reader<'_>) -> Result<NamedClient, ActUnr
         id: fields.parse("client", |text| read_uuid(text, ClientId::from_uuid))?,
         name: fields.maybe("known-as"),
     })
+}
+
+/// The same, if there is one.
+pub(super) fn read_some_client(fields: &mut Reader<'_>) -> Result<Option<NamedClient>, ActUnreadable> {
+    if fields.is_next("client") { read_client(fields).map(Some) } else { Ok(None) }
+}
+
+pub(super) fn read_invitation(fields: &mut Reader<'_>) -> Result<NamedInvitation, ActUnreadable> {
+    Ok(NamedInvitation {
+        id: fields.parse("invitation", |text| read_uuid(text, InvitationId::from_uuid))?,
+        group: fields.maybe_parse("into", |text| GroupName::parse(text).ok())?,
+    })
+}
+
+pub(super) fn read_limits(fields: &mut Reader<'_>) -> Result<InvitationLimits, ActUnreadable> {
+    Ok(InvitationLimits { uses: fields.parse("uses", whole)?, lives: fields.parse("lives", whole)? })
+}
+
+pub(super) fn read_inviter(fields: &mut Reader<'_>) -> Result<Option<Inviter>, ActUnreadable> {
+    fields.maybe_parse("from", |text| Inviter::parse(text).ok())
 }
 
 pub(super) fn read_group(fields: &mut Reader<'_>) -> Result<GroupName, ActUnreadable> {

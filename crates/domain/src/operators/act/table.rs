@@ -73,6 +73,18 @@ pub enum ActField {
     Members,
     /// The same for a group that there will be, if there are any.
     FirstMembers,
+    /// An invitation.
+    Invitation,
+    /// For how many people an invitation is.
+    Uses,
+    /// How long an invitation is valid.
+    InvitedFor,
+    /// What operators call the one who comes in by an invitation.
+    NameOfInvited,
+    /// Who invites.
+    Inviter,
+    /// The client that those who are invited go on to.
+    ClientOfInvited,
     /// A client.
     Client,
     /// All that a client registers, perhaps that of an application that is known.
@@ -319,6 +331,22 @@ acts! {
         fields: [GroupOfMember, Members],
         events: [GroupMemberRemoved], records: only_member, second: OperatorsGroup, takes: Something,
         log: "member removed from group",
+    }
+    /// Creates an invitation into a group.
+    CreateInvitation = "invitation-create" {
+        verb: Some("invite create"),
+        operation: (POST "/invitations", "createInvitation", Groups),
+        fields: [GroupOfMember, Uses, InvitedFor, NameOfInvited, Inviter, ClientOfInvited],
+        events: [InvitationCreated], records: invitation, second: OperatorsGroup, takes: Nothing,
+        log: "invitation created",
+    }
+    /// Revokes an invitation.
+    RevokeInvitation = "invitation-revoke" {
+        verb: Some("invite revoke"),
+        operation: (DELETE "/invitations/{invitation_id}", "revokeInvitation", Groups),
+        fields: [Invitation],
+        events: [InvitationRevoked], second: Never, takes: Something,
+        log: "invitation revoked",
     }
     /// Registers a client.
     RegisterClient = "client-register" {

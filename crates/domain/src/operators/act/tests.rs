@@ -42,6 +42,7 @@ fn text(change: &Act, proposal: Option<GrantId>) -> String {
         chain_id: "1",
         signer_kind: wallet("eip155").kind(),
         purpose: Purpose::Change { words: &written.words() },
+        invitation: None,
         key: &KEY,
         random: [1; 12],
         id: GrantId::from_uuid(Uuid::from_u128(5)),
@@ -65,6 +66,10 @@ fn ledger() -> NamedWallet {
 
 fn client() -> NamedClient {
     NamedClient { id: ClientId::from_uuid(Uuid::from_u128(2)), name: Some("Photo \"Album\"".to_owned()) }
+}
+
+fn invitation() -> NamedInvitation {
+    NamedInvitation { id: InvitationId::from_uuid(Uuid::from_u128(4)), group: Some(group("staff")) }
 }
 
 fn metadata() -> Box<RequestedMetadata> {
@@ -107,6 +112,14 @@ fn one_of_each() -> Vec<Act> {
         Act::DeleteGroup { group: group("staff"), used_by: UsedBy::default(), needed_by: Vec::new() },
         Act::AddMembers { group: group("staff"), members: vec![Subject::User(user())] },
         Act::RemoveMembers { group: group("staff"), members: vec![Subject::Wallet(wallet("eip155").into())] },
+        Act::CreateInvitation {
+            group: group("staff"),
+            limits: InvitationLimits::USUAL,
+            name: PersonName::parse("Ann").ok(),
+            inviter: Inviter::parse("The \"Millers\"").ok(),
+            client: Some(client()),
+        },
+        Act::RevokeInvitation { invitation: invitation() },
         Act::RegisterClient {
             id: Some(client().id),
             metadata: metadata(),
@@ -169,6 +182,11 @@ fn the_words_of_each_change_are_these_for_ever() {
         "Delete the group staff. It no longer admits anyone.".to_owned(),
         format!("Put {known} into the group staff."),
         format!("Take {wallet} out of the group staff."),
+        format!(
+            "Invite one person into the group staff. The link is valid for 7 days. Who comes is called 'Ann'. \
+             It is from 'The (U+0022)Millers(U+0022)'. It leads to the client {photos}."
+        ),
+        "Revoke the invitation 00000000-0000-0000-0000-000000000004 into the group staff.".to_owned(),
         format!("Register a client with the ID {client}.{registered}"),
         format!("Replace what the client {photos} registered.{registered}"),
         format!("Delete the client {photos} with all its tokens."),
@@ -310,7 +328,7 @@ fn two_must_sign_what_decides_who_operators_are_and_what_cannot_be_undone() {
         "admin-key-revoke",
         "operator-restore",
     ];
-    let of_group = ["group-create", "group-delete", "member-add", "member-remove"];
+    let of_group = ["group-create", "group-delete", "member-add", "member-remove", "invitation-create"];
     let of_operators = ["user-block", "wallet-block", "user-unblock", "wallet-unblock"];
     let sorted = |parts: &[&[&'static str]]| {
         let mut names: Vec<_> = parts.concat();

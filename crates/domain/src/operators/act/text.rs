@@ -4,12 +4,13 @@
 use super::fields::{ActWriter, Reader, plain, quoted, read_uuid};
 use super::lines::{
     IN_A_DAY, NEEDED_BY, NOW, OFFLINE, all, chosen, read_access, read_client, read_fields, read_group,
-    read_members, read_metadata, read_name, read_named_user, read_release, read_resource, read_some_members,
-    read_title, read_use, read_whom, rule_of,
+    read_invitation, read_inviter, read_limits, read_members, read_metadata, read_name, read_named_user,
+    read_release, read_resource, read_some_client, read_some_members, read_title, read_use, read_whom,
+    rule_of,
 };
 use super::words::{
-    Side, admitted, application, briefly, called, listed, named, of_field, of_metadata, released,
-    resource_words, uris, use_of,
+    Side, admitted, application, briefly, called, for_people, listed, named, of_field, of_metadata, released,
+    resource_words, spelled, uris, use_of,
 };
 use super::{Act, ActName, ActUnreadable, OfflineAccess};
 use crate::admin_key::{AdminKeyName, AdminScopes};
@@ -43,6 +44,12 @@ impl Act {
             Self::AddMembers { group, members } | Self::RemoveMembers { group, members } => {
                 writer.group(group).members(members)
             }
+            Self::CreateInvitation { group, limits, name, inviter, client } => {
+                let writer = writer.group(group).uses(limits.uses).lives(Some(limits.lives));
+                let writer = writer.person_name(name.as_ref()).inviter(inviter.as_ref());
+                writer.client_of_invited(client.as_ref())
+            }
+            Self::RevokeInvitation { invitation } => writer.invitation(invitation),
             Self::RegisterClient { id, metadata, resources, fields, access } => {
                 let writer = writer.with_some("client", *id).metadata(metadata);
                 writer.resources(resources).access(access.as_ref()).fields(fields)
@@ -142,6 +149,25 @@ impl Act {
                 [member] => format!("Take {} out of the group {group}.", called(member)),
                 all => format!("Take these {} out of the group {group}: {}.", all.len(), listed(all)),
             },
+            Self::CreateInvitation { group, limits, name, inviter, client } => {
+                let people = for_people(limits.uses);
+                let name =
+                    name.as_ref().map(|name| format!(" Who comes is called {}.", quoted(name.as_str())));
+                let from = inviter.as_ref().map(|from| format!(" It is from {}.", quoted(from.as_str())));
+                let client =
+                    client.as_ref().map(|client| format!(" It leads to the client {}.", application(client)));
+                format!(
+                    "Invite {people} into the group {group}. The link is valid for {}.{}{}{}",
+                    spelled(limits.lives),
+                    name.unwrap_or_default(),
+                    from.unwrap_or_default(),
+                    client.unwrap_or_default()
+                )
+            }
+            Self::RevokeInvitation { invitation } => {
+                let group = invitation.group.as_ref().map(|group| format!(" into the group {group}"));
+                format!("Revoke the invitation {}{}.", invitation.id, group.unwrap_or_default())
+            }
             Self::RegisterClient { id, metadata, resources, fields, access } => {
                 let id = id.map(|id| format!(" with the ID {id}")).unwrap_or_default();
                 let opened = uris(" These resources are open to it:", resources);
@@ -254,6 +280,14 @@ fn read(mut reader: Reader<'_>) -> Result<Act, ActUnreadable> {
         ActName::RemoveMembers => {
             Act::RemoveMembers { group: read_group(fields)?, members: read_some_members(fields)? }
         }
+        ActName::CreateInvitation => Act::CreateInvitation {
+            group: read_group(fields)?,
+            limits: read_limits(fields)?,
+            name: read_name(fields, "name")?,
+            inviter: read_inviter(fields)?,
+            client: read_some_client(fields)?,
+        },
+        ActName::RevokeInvitation => Act::RevokeInvitation { invitation: read_invitation(fields)? },
         ActName::RegisterClient => Act::RegisterClient {
             id: fields.maybe_parse("client", |text| read_uuid(text, ClientId::from_uuid))?,
             metadata: Box::new(read_metadata(fields)?),

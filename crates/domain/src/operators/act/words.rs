@@ -49,6 +49,25 @@ pub(super) fn briefly(who: &NamedSubject) -> String {
     }
 }
 
+/// For how many an invitation is.
+pub(super) fn for_people(uses: u32) -> String {
+    match uses {
+        1 => "one person".to_owned(),
+        several => format!("up to {several} people"),
+    }
+}
+
+/// A time in the longest unit that fits.
+pub fn spelled(seconds: u32) -> String {
+    const UNITS: [(u32, &str); 3] = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
+    let fits = |(length, _): &&(u32, &str)| seconds >= *length && seconds % length == 0;
+    let (number, unit) = match UNITS.iter().find(fits) {
+        Some((length, unit)) => (seconds / length, *unit),
+        None => (seconds, "second"),
+    };
+    if number == 1 { format!("1 {unit}") } else { format!("{number} {unit}s") }
+}
+
 /// Who gets in by a rule; `None` is the setting.
 pub(super) fn admitted(rule: Option<&AccessRule>) -> String {
     rule.map_or_else(|| "whomever the setting default_access lets in".to_owned(), ToString::to_string)

@@ -91,9 +91,17 @@ facts! {
     Keys = "keys",
     /// What an admin key may do.
     AdminScopes = "admin-scopes",
-    /// When an admin key ends.
+    /// For how many people an invitation is, and how many came in.
+    Uses = "uses",
+    /// How long an invitation is valid.
+    ValidFor = "valid-for",
+    /// Who invites.
+    Inviter = "inviter",
+    /// The client that people who are invited go on to.
+    LeadsTo = "leads-to",
+    /// When an admin key or an invitation ends.
     Expires = "expires",
-    /// Whether an admin key is revoked.
+    /// Whether an admin key or an invitation is revoked.
     Revoked = "revoked",
     /// The state of a proposal.
     Proposal = "proposal",

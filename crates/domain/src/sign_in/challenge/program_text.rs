@@ -92,6 +92,7 @@ impl ProgramText {
             chain_id: named.chain_id,
             signer_kind: None,
             purpose: Purpose::Program { client: self.client, scope: &self.scope, resources: &self.resources },
+            invitation: None,
             key,
             random: self.random,
             id: self.id,

@@ -26,6 +26,7 @@ pub(super) fn text(random: [u8; 12]) -> String {
             scope: &ScopeSet::of(&[Scope::Profile]),
             resources: &[],
         },
+        invitation: None,
         key: &KEY,
         random,
         id: GrantId::from_uuid(Uuid::from_u128(5)),
@@ -33,6 +34,59 @@ pub(super) fn text(random: [u8; 12]) -> String {
         expires_at: issued_at + time::Duration::minutes(5),
     }
     .render()
+}
+
+#[test]
+fn a_text_that_accepts_an_invitation_names_it_and_its_group() {
+    let plain = text([1; 12]);
+    let group = crate::group::GroupName::parse(&"g".repeat(64)).unwrap();
+    let id = crate::id::InvitationId::from_uuid(Uuid::from_u128(4));
+    let invitation = AcceptedInvitation { id, group };
+    let resources = ["https://api.example".to_owned()];
+    let redirect_uri = RedirectUri::parse("https://photos.example/cb", UriOwner::Registered).unwrap();
+    let (client, scope) = (ClientId::from_uuid(Uuid::from_u128(1)), ScopeSet::of(&[Scope::Profile]));
+    let purpose =
+        Purpose::SignIn { redirect_uri: &redirect_uri, client, scope: &scope, resources: &resources };
+    let public_url = PublicUrl::parse("https://auth.example").unwrap();
+    let account = WalletAccount {
+        family: "eip155".to_owned(),
+        chain: "eip155:1".to_owned(),
+        address: "0xA".to_owned(),
+    };
+    let time = OffsetDateTime::from_unix_timestamp(1_750_846_356).unwrap();
+    let text = ChallengeText {
+        public_url: &public_url,
+        account: &account,
+        account_kind: "Ethereum",
+        chain_id: "1",
+        signer_kind: Some(AccountKind::Key),
+        purpose,
+        invitation: Some(&invitation),
+        key: &KEY,
+        random: [1; 12],
+        id: GrantId::from_uuid(Uuid::from_u128(5)),
+        issued_at: time,
+        expires_at: time,
+    }
+    .render();
+    let read = ReadText::read(&text).unwrap();
+    let statement = format!(
+        "Sign in to photos.example. Join the group {} by invitation. This costs nothing and cannot move funds.",
+        invitation.group
+    );
+    assert_eq!(read.statement.as_deref(), Some(statement.as_str()));
+    let named =
+        [format!("urn:countersign:invitation:{id}"), format!("urn:countersign:group:{}", invitation.group)];
+    assert!(named.iter().all(|line| read.resources.contains(&line.as_str())), "{text}");
+    assert_eq!(
+        (read.signer_kind(), read.access_to()),
+        (Some(AccountKind::Key), &["https://api.example"][..])
+    );
+    assert!(!plain.contains("invitation"), "nothing is said of what is not accepted");
+    assert!(fits_with(&public_url, purpose, Some(&invitation)));
+    let long = ["https://api.example/".to_owned() + &"a".repeat(700)];
+    let purpose = Purpose::SignIn { redirect_uri: &redirect_uri, client, scope: &scope, resources: &long };
+    assert!(!fits_with(&public_url, purpose, Some(&invitation)) && fits(&public_url, Purpose::Account));
 }
 
 mod lengths {
@@ -61,6 +115,7 @@ mod lengths {
             chain_id: &chain_id,
             signer_kind: Some(crate::wallet::AccountKind::Contract),
             purpose,
+            invitation: None,
             key: &KEY,
             random: [1; 12],
             id: GrantId::from_uuid(Uuid::from_u128(5)),

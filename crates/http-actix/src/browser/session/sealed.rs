@@ -8,7 +8,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::challenge::{ChallengeDigest, IssuedChallenge};
 use countersign_domain::desk::pending::{Fact, FactName, PendingChange};
 use countersign_domain::device::UserCode;
-use countersign_domain::id::{ClientId, GrantId, UserId};
+use countersign_domain::group::GroupName;
+use countersign_domain::id::{ClientId, GrantId, InvitationId, UserId};
+use countersign_domain::invitation::AcceptedInvitation;
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::pending::{
     AcceptedUsers, AccessRequest, ClientRequest, PendingAuthorization, Requester, WaitingDevice,
@@ -21,6 +23,8 @@ use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_domain::wallet_change::{PendingWalletChange, WalletChange};
 use countersign_usecases::steps::answer::ClientAnswer;
 use serde::{Deserialize, Serialize};
+
+use super::WaitingInvitation;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -78,25 +82,28 @@ struct SealedRarities {
     device: Option<String>,
     #[serde(rename = "c", skip_serializing_if = "Option::is_none")]
     document: Option<String>,
+    /// The invitation that is accepted: its id and its group.
+    #[serde(rename = "i", skip_serializing_if = "Option::is_none")]
+    invitation: Option<(String, String)>,
 }
 
 impl SealedExtras {
     fn seal(pending: &PendingAuthorization) -> Option<Self> {
         let oldest_sign_in = pending.oldest_sign_in.map(|time| time.unix_timestamp());
-        let this = Self(pending.ui_locales.clone(), oldest_sign_in, SealedRarities::seal(&pending.requester));
+        let this = Self(pending.ui_locales.clone(), oldest_sign_in, SealedRarities::seal(pending));
         let Self(ui_locales, oldest_sign_in, rarities) = &this;
         (ui_locales.is_some() || oldest_sign_in.is_some() || rarities.is_some()).then_some(this)
     }
 }
 
 impl SealedRarities {
-    fn seal(requester: &Requester) -> Option<Self> {
+    fn seal(pending: &PendingAuthorization) -> Option<Self> {
         let of = |access: &AccessRequest| Self {
             resources: access.resources.clone(),
             document: access.document.clone(),
             ..Self::default()
         };
-        let this = match requester {
+        let this = match &pending.requester {
             Requester::Client(request) => Self {
                 form_post: request.response_mode == ResponseMode::FormPost,
                 key: request.key.map(|key| key.to_string()),
@@ -108,6 +115,7 @@ impl SealedRarities {
                 Self { device: Some(encode(waiting.id.as_uuid())), ..of(&waiting.access) }
             }
         };
+        let this = Self { invitation: pending.invitation.as_ref().map(seal_invitation), ..this };
         (this != Self::default()).then_some(this)
     }
 }
@@ -156,7 +164,7 @@ impl SealedPending {
             extras,
         ) = self;
         let SealedExtras(ui_locales, oldest_sign_in, rarities) = extras.unwrap_or_default();
-        let SealedRarities { form_post, resources, key, accepted, device, document } =
+        let SealedRarities { form_post, resources, key, accepted, device, document, invitation } =
             rarities.unwrap_or_default();
         let client = uuid(&client)?;
         let redirect_uri = RedirectUri::from_trusted(redirect_uri);
@@ -192,10 +200,43 @@ impl SealedPending {
         };
         Some(PendingAuthorization {
             requester,
+            invitation: match invitation {
+                Some(sealed) => Some(open_invitation(&sealed)?),
+                None => None,
+            },
             ui_locales,
             oldest_sign_in,
             expires_at: OffsetDateTime::from_unix_timestamp(expires_at).ok()?,
             challenges: challenges.into_iter().map(SealedChallenge::open).collect::<Option<_>>()?,
+        })
+    }
+}
+
+fn seal_invitation(AcceptedInvitation { id, group }: &AcceptedInvitation) -> (String, String) {
+    (encode(id.as_uuid()), group.to_string())
+}
+
+fn open_invitation((id, group): &(String, String)) -> Option<AcceptedInvitation> {
+    let id = InvitationId::from_uuid(uuid(id)?);
+    Some(AcceptedInvitation { id, group: GroupName::parse(group).ok()? })
+}
+
+/// An invitation that waits for its client, in the cookie.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SealedInvitation((String, String), String, i64);
+
+impl SealedInvitation {
+    pub(super) fn seal(waiting: &WaitingInvitation) -> Self {
+        let client = encode(waiting.client.as_uuid());
+        Self(seal_invitation(&waiting.invitation), client, waiting.expires_at.unix_timestamp())
+    }
+
+    pub(super) fn open(self) -> Option<WaitingInvitation> {
+        let Self(invitation, client, expires_at) = self;
+        Some(WaitingInvitation {
+            invitation: open_invitation(&invitation)?,
+            client: ClientId::from_uuid(uuid(&client)?),
+            expires_at: OffsetDateTime::from_unix_timestamp(expires_at).ok()?,
         })
     }
 }

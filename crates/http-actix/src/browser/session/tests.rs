@@ -3,7 +3,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::challenge::{ChallengeDigest, IssuedChallenge};
 use countersign_domain::desk::pending::{Fact, FactName};
 use countersign_domain::device::UserCode;
-use countersign_domain::id::{ClientId, GrantId, UserId};
+use countersign_domain::group::GroupName;
+use countersign_domain::id::{ClientId, GrantId, InvitationId, UserId};
+use countersign_domain::invitation::AcceptedInvitation;
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::pending::{AcceptedUsers, AccessRequest, ClientRequest, Requester, WaitingDevice};
@@ -123,9 +125,13 @@ fn opened_as_before(sealed: &str) -> PendingAuthorization {
 #[test]
 fn a_cookie_of_the_release_before_opens_as_the_request_of_a_client() {
     let opened = opened_as_before(
-        r#"["AQEBAQEBAQEBAQEBAQEBAQ","https://photos.example/cb","openid profile","s 1","n 1","BAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQ","0xA",1800,[["AgICAgICAgICAgICAgICAg","AwMDAwMDAwMDAwMDAwMDAw",300,1,"","key"]],["de",60,{"f":true,"r":["urn:a"],"k":"BQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQU","u":"BgYGBgYGBgYGBgYGBgYGBg","c":"https://photos.example/client.json"}]]"#,
+        r#"["AQEBAQEBAQEBAQEBAQEBAQ","https://photos.example/cb","openid profile","s 1","n 1","BAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQ","0xA",1800,[["AgICAgICAgICAgICAgICAg","AwMDAwMDAwMDAwMDAwMDAw",300,1,"","key"]],["de",60,{"f":true,"r":["urn:a"],"k":"BQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQU","u":"BgYGBgYGBgYGBgYGBgYGBg","c":"https://photos.example/client.json","i":["BwcHBwcHBwcHBwcHBwcHBw","staff"]}]]"#,
     );
     let expected = PendingAuthorization {
+        invitation: Some(AcceptedInvitation {
+            id: InvitationId::from_uuid(Uuid::from_bytes([7; 16])),
+            group: GroupName::parse("staff").unwrap(),
+        }),
         requester: Requester::Client(ClientRequest {
             access: AccessRequest {
                 client: ClientId::from_uuid(Uuid::from_bytes([1; 16])),

@@ -11,7 +11,7 @@ use countersign_domain::challenge::iso8601;
 use countersign_domain::email::UserEmail;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::AccountKind;
-use countersign_ports::LinkedWallet;
+use countersign_ports::{CameBy, LinkedWallet};
 use countersign_usecases::account::read_account::{AccountShown, ConsentShown, download_account};
 use paperclip::actix::Apiv2Schema;
 use serde::Serialize;
@@ -36,6 +36,8 @@ pub(crate) struct AccountBody {
     /// What the user agreed to, the last used first. There is one entry for each client, destination and set
     /// of audiences.
     apps: Vec<AppBody>,
+    /// The invitations that the wallets came in by, the earliest first.
+    invitations: Vec<InvitationBody>,
     /// The active sessions, the last used first.
     sessions: Vec<SessionBody>,
     /// The e-mail address, if one is on file.
@@ -86,6 +88,31 @@ pub(crate) struct AppBody {
     granted_at: String,
     /// When the user last signed in there.
     last_used_at: String,
+}
+
+/// An invitation that a wallet of the user came in by.
+#[derive(Serialize, Apiv2Schema)]
+pub(crate) struct InvitationBody {
+    /// The group that it leads into.
+    group: String,
+    /// Who invited, if the invitation said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    /// The wallet, in CAIP-10 form.
+    wallet_account: String,
+    /// When the wallet came in.
+    accepted_at: String,
+}
+
+impl From<&CameBy> for InvitationBody {
+    fn from(came: &CameBy) -> Self {
+        Self {
+            group: came.invitation.group.to_string(),
+            from: came.invitation.inviter.as_ref().map(ToString::to_string),
+            wallet_account: came.used.wallet.caip10(),
+            accepted_at: iso8601(came.used.used_at),
+        }
+    }
 }
 
 /// A browser that remembers a sign-in.
@@ -157,6 +184,7 @@ impl AccountBody {
             created_at: iso8601(shown.created_at),
             wallets: shown.wallets.iter().map(wallet).collect(),
             apps: shown.consents.iter().map(|consent| AppBody::of(consent, issuer)).collect(),
+            invitations: shown.came_by.iter().map(InvitationBody::from).collect(),
             sessions: shown.sessions.iter().map(|session| SessionBody::of(session, shown)).collect(),
             email: shown.email.as_ref().map(email),
         }

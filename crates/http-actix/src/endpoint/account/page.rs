@@ -6,7 +6,7 @@ use countersign_domain::email::UserEmail;
 use countersign_domain::identicon::wallet_picture;
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
-use countersign_ports::{LinkedWallet, WalletVerifier};
+use countersign_ports::{CameBy, LinkedWallet, WalletVerifier};
 use countersign_usecases::account::read_account::{AccountShown, ConsentShown, ConsentShownAt};
 use countersign_usecases::context::resources::ShownScope;
 use serde::Serialize;
@@ -60,6 +60,8 @@ struct AccountPage<'a> {
     mine: Vec<OwnWallet>,
     apps: Vec<AppContext>,
     sessions: Vec<SessionContext>,
+    /// The invitations that they accepted.
+    came_by: Vec<CameByContext>,
     email: Option<EmailContext>,
     typed_email: Option<&'a str>,
     sends_mail: bool,
@@ -182,6 +184,26 @@ struct SessionContext {
 }
 
 #[derive(Serialize)]
+struct CameByContext {
+    group: String,
+    /// Who invited: the operator's words, or our host.
+    from: String,
+    when: Moment,
+}
+
+impl CameByContext {
+    fn of(state: &AppState, came: &CameBy) -> Self {
+        let host = state.context.policy.public_url.authority();
+        let inviter = came.invitation.inviter.as_ref();
+        Self {
+            group: came.invitation.group.to_string(),
+            from: inviter.map_or_else(|| host.to_owned(), ToString::to_string),
+            when: Moment::at(came.used.used_at),
+        }
+    }
+}
+
+#[derive(Serialize)]
 struct EmailContext {
     address: String,
     added: Moment,
@@ -216,6 +238,7 @@ pub(super) fn render(
         wallets: of_theirs,
         apps: AppContext::list(state, language, &shown.consents, &forms),
         sessions: shown.sessions.iter().map(|session| SessionContext::of(session, shown, &forms)).collect(),
+        came_by: shown.came_by.iter().map(|came| CameByContext::of(state, came)).collect(),
         email: shown.email.as_ref().map(EmailContext::of),
         typed_email: step.email,
         sends_mail: shown.sends_mail,

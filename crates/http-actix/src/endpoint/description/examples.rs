@@ -134,6 +134,7 @@ fn text(
             }
         },
         purpose,
+        invitation: None,
         key: &TextKey::new([0; 32]),
         random: *b"twelve bytes",
         id: GrantId::from_uuid(Uuid::from_u128(0x0197_a2b4_dd20_7a41_b6f2_90c1_e3d5_a784)),

@@ -13,20 +13,21 @@ use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{SigningHint, WalletVerifier};
 use countersign_usecases::sign_in::describe_sign_in::{Standing, describe_sign_in};
 use countersign_usecases::sign_in::issue_challenge::Challenge;
+use countersign_usecases::sign_in::open_invitation::accepted_invitation;
 use countersign_usecases::steps::recognize_account::NamedChain;
 
 pub(crate) use notice::Notice;
 
 use crate::browser::forms::Action;
-use crate::browser::session::Pendings;
+use crate::browser::session::{Pendings, forget_invitation};
 use crate::endpoint::site::playground;
 use crate::error::ApiError;
 use crate::extract::query_value;
 use crate::extract::request_id::Reference;
 use crate::page::language::Language;
 use crate::page::sign_in::{
-    ClientContext, ContactContext, HintContext, NotAdmittedContext, OwnScopeContext, RememberedContext,
-    ScopeContext, SignInPage,
+    ClientContext, ContactContext, HintContext, InvitationContext, NotAdmittedContext, OwnScopeContext,
+    RememberedContext, ScopeContext, SignInPage,
 };
 use crate::page::templates::Values;
 use crate::page::uri::ResourceContext;
@@ -61,14 +62,21 @@ pub(crate) async fn show(
     // Which of several pending requests is meant? Does the person want a wallet other than the one that is
     // signed in?
     let (label, another) = (once("request")?, once("another")?);
+    let declines = once("uninvited")?.is_some();
     let mut pendings =
         Pendings::require(&session, state.context.clock.now()).map_err(ApiError::always_as_page)?;
     let pending = pendings.labeled_or_newest(label.as_deref());
     let pending = pending.ok_or_else(|| ApiError::missing_session().always_as_page())?;
     // The language that the person chose replaces the one that the client asked for.
     let chose_language = Language::chosen(&request).is_some() && pending.ui_locales.take().is_some();
+    if declines && pending.invitation.take().is_some() {
+        // The texts that were issued name the invitation.
+        pending.challenges.clear();
+        forget_invitation(&session);
+    }
+    let is_changed = chose_language || declines;
     let pending = pending.clone();
-    if chose_language {
+    if is_changed {
         pendings.save(&session).map_err(ApiError::server_error)?;
     }
     let step = Step { another: another.is_some(), ..Step::default() };
@@ -106,6 +114,10 @@ pub(crate) async fn render(
     // A person who has begun to sign, or is not let in, does not get the Continue button again.
     let another = step.another || issued.is_some() || step.notice.is_some() || step.not_admitted.is_some();
     let may_continue = matches!(sign_in.standing, Standing::MayContinue { .. });
+    let invitation = match &pending.invitation {
+        Some(accepted) => Some((accepted, accepted_invitation(context, accepted.id).await?)),
+        None => None,
+    };
     let own_scopes = context.show_scopes(pending.scope()).await?;
     let resources = pending.access().map_or(&[][..], |access| &access.resources);
     let resources = context.show_resources(resources.iter().map(String::as_str)).await?;
@@ -135,6 +147,9 @@ pub(crate) async fn render(
         ),
         is_account,
         device,
+        invitation: invitation.map(|(accepted, opened)| {
+            InvitationContext::of(accepted, opened, &context.policy.public_url, &mut values)
+        }),
         destination: values.place(state.pages.templates.destination(language, &sign_in.destination)),
         scopes: ScopeContext::list(pending.scope(), new.as_ref()),
         own_scopes: OwnScopeContext::list(&own_scopes, new.as_ref(), language, &mut values),

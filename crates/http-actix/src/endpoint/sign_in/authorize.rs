@@ -6,6 +6,7 @@ use actix_session::Session;
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
+use countersign_domain::challenge::fits_with;
 use countersign_domain::error::{OAuthError, OAuthErrorCode};
 use countersign_domain::event::Actor;
 use countersign_domain::parameters::Parameters;
@@ -16,7 +17,7 @@ use countersign_usecases::sign_in::begin_authorization::{
 };
 use countersign_usecases::steps::answer::ClientAnswer;
 
-use crate::browser::session::{Pendings, TooLarge, cookie_name, mark_or_new};
+use crate::browser::session::{Pendings, TooLarge, cookie_name, invitation_for, mark_or_new};
 use crate::endpoint::sign_in::answer::{deliver, offer};
 use crate::error::{About, ApiError};
 use crate::extract::body::{Body, BodyKind};
@@ -117,10 +118,21 @@ async fn begin(
     };
     let language = pending.ui_locales.as_deref().and_then(Language::negotiate);
     pending.ui_locales = language.map(|language| language.tag().to_owned());
+    accept_if_invited(state, session, &mut pending);
     wait(state, session, pending.clone()).map(Next::Ask).map_err(|too_large| {
         let error = OAuthError::new(OAuthErrorCode::InvalidRequest, too_large.to_string());
         begin_authorization::refuse(context, &pending, error)
     })
+}
+
+/// A person who opened the link of an invitation to this client accepts it with the same signature, if that fits into the
+/// text.
+fn accept_if_invited(state: &AppState, session: &Session, pending: &mut PendingAuthorization) {
+    let Some(client) = pending.client_request().map(|request| request.access.client) else { return };
+    let Some(invitation) = invitation_for(session, client, state.context.clock.now()) else { return };
+    if fits_with(&state.context.policy.public_url, pending.purpose(), Some(&invitation)) {
+        pending.invitation = Some(invitation);
+    }
 }
 
 /// Puts a pending request into the session. Returns the address of the page that asks the person about it.

@@ -22,7 +22,7 @@ use paperclip::actix::Apiv2Schema;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
 
-use crate::browser::session::Pendings;
+use crate::browser::session::{Pendings, forget_invitation};
 use crate::endpoint::sign_in::answer::{Leaving, leave};
 use crate::endpoint::sign_in::auth_page::{self, Notice, Step};
 use crate::endpoint::steps::mail;
@@ -133,6 +133,9 @@ pub(crate) async fn complete(
     let pending = pending.clone();
     let error = match done {
         Ok(SignedIn { to, family: _, remembered, link }) => {
+            if pending.invitation.is_some() {
+                forget_invitation(&session);
+            }
             mail::send_first_link(&state, language, link);
             let leaving = Leaving { pending: &pending, is_form, denied: false };
             let mut answer = leave(&state, &request, &session, pendings, &to, &leaving)?;
@@ -177,6 +180,7 @@ fn count(state: &AppState, wallet_address: &str, done: &Result<SignedIn, Complet
         CompleteLoginError::Signature(_) => LoginResult::BadSignature,
         CompleteLoginError::Challenge(_) | CompleteLoginError::ChallengeSpent => LoginResult::BadChallenge,
         CompleteLoginError::NotAdmitted(_) => LoginResult::NotAdmitted,
+        CompleteLoginError::Invitation(_) => LoginResult::Refused,
         CompleteLoginError::Email(_) | CompleteLoginError::Client(_) | CompleteLoginError::ScopesWithheld => {
             LoginResult::Refused
         }

@@ -30,6 +30,12 @@ fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPa
         },
         is_account: false,
         device: Some(value("device")),
+        invitation: Some(InvitationContext {
+            group: value("invitation.group"),
+            from: value("invitation.from"),
+            name: Some(value("invitation.name")),
+            ended: false,
+        }),
         destination: value("destination"),
         scopes: vec![
             ScopeContext { name: "profile", words: "profile", is_new: false },

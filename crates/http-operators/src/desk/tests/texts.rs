@@ -157,7 +157,7 @@ fn every_text_of_the_desk_is_said_and_whatever_is_said_has_a_text() {
 }
 
 /// The fields that pages know, and nobody types.
-const HIDDEN: [&str; 5] = ["user", "client", "kid", "proposal", "nothing"];
+const HIDDEN: [&str; 6] = ["user", "client", "invitation", "kid", "proposal", "nothing"];
 
 /// The groups whose keys are words of the domain, which are compared above or there.
 const OF_DOMAIN: [&str; 12] = [
@@ -267,6 +267,12 @@ async fn every_form_that_is_filled_in_asks_for_its_act() {
         ("expires_days", "7"),
         ("proposal", id),
         ("person_name", "Ann Lee"),
+        ("invitation", id),
+        ("uses", "1"),
+        ("invited_for", "86400"),
+        ("name_of_invited", "Ann Lee"),
+        ("inviter", "The Millers"),
+        ("leads_to", id),
     ];
     for name in ActName::ALL {
         let sent = Sent::default().and("change", name);

@@ -9,6 +9,7 @@ use countersign_domain::desk::operators::{DeskPolicy, Quorum};
 use countersign_domain::event::{EventKind, EventPerson};
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::id::{ClientId, UserId};
+use countersign_domain::invitation::InvitationLimits;
 use countersign_domain::person_name::PersonName;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{OpenTo, Resource};
@@ -31,6 +32,7 @@ use crate::people::change_access::change_access;
 use crate::people::delete_user::delete_user;
 use crate::people::groups::create_group;
 use crate::people::groups::delete_group;
+use crate::people::invitations::{NewInvitation, create_invitation, revoke_invitation};
 use crate::people::names::name_subject;
 use crate::people::remove_members::remove_members;
 use crate::people::sign_out_user::sign_out_user;
@@ -262,6 +264,27 @@ pub(super) async fn naming_a_user_and_a_wallet(scene: &mut Scene) {
             scene.told(told.as_slice()).await;
         }
     }
+}
+
+fn new_invitation(group: &GroupName) -> NewInvitation {
+    let limits = InvitationLimits { uses: 2, lives: 3_600 };
+    NewInvitation { group: group.clone(), limits, name: None, inviter: None, client: None }
+}
+
+pub(super) async fn inviting(scene: &mut Scene) {
+    let (group, nowhere) = ("staff", "nowhere");
+    let [group, nowhere] = [group, nowhere].map(|name| GroupName::parse(name).unwrap());
+    create_group(scene.management(), group.clone(), None, &[]).await.unwrap();
+    scene.begin().await;
+    create_invitation(scene.management(), new_invitation(&nowhere)).await.unwrap_err();
+    let created = create_invitation(scene.management(), new_invitation(&group)).await.unwrap();
+    let id = created.invitation.id;
+    let details = json!({ "invitation": id.to_string(), "group": "staff", "uses": "2" });
+    scene.told(&[Told::of(EventKind::InvitationCreated, &scene.operator, details)]).await;
+    revoke_invitation(scene.management(), id).await.unwrap();
+    revoke_invitation(scene.management(), id).await.unwrap_err();
+    let details = json!({ "invitation": id.to_string() });
+    scene.told(&[Told::of(EventKind::InvitationRevoked, &scene.operator, details)]).await;
 }
 
 pub(super) async fn suspending_an_operator(scene: &mut Scene) {

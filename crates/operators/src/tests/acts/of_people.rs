@@ -6,8 +6,11 @@ use async_trait::async_trait;
 use countersign_domain::admission::Block;
 use countersign_domain::client::ClientOrigin;
 use countersign_domain::event::{EventKind, EventPerson};
+use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, SessionId};
+use countersign_domain::invitation::InvitationLimits;
 use countersign_domain::pending::PendingAuthorization;
+use countersign_domain::person_name::PersonName;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::secret::Secret;
 use countersign_domain::subject::Subject;
@@ -37,6 +40,8 @@ use time::Duration;
 use uuid::Uuid;
 
 use super::{Scene, Told, by_person, grant_of};
+use crate::people::groups::create_group;
+use crate::people::invitations::{NewInvitation, create_invitation};
 use crate::tests::breakable;
 use crate::tests::programs;
 use crate::tests::world::{
@@ -126,6 +131,33 @@ pub(super) async fn signing_in_to_the_account_page(scene: &mut Scene) {
     let user = scene.user("toy-ann").await;
     let details = json!({ "way": "account", "session": true });
     scene.told(&[Told::of(EventKind::SignIn, &by_person(), details).user(user).wallet("toy-ann")]).await;
+}
+
+pub(super) async fn coming_in_by_an_invitation(scene: &mut Scene) {
+    let group = GroupName::parse("staff").unwrap();
+    create_group(scene.management(), group.clone(), None, &[]).await.unwrap();
+    let limits = InvitationLimits { uses: 1, lives: 3_600 };
+    let name = PersonName::parse("Ann").ok();
+    let new = NewInvitation { group, limits, name, inviter: None, client: None };
+    let invitation = create_invitation(scene.management(), new).await.unwrap().invitation;
+    let pending = || PendingAuthorization { invitation: Some(invitation.accepted()), ..of_account(scene) };
+    let (first, second, late) = (pending(), pending(), pending());
+    scene.begin().await;
+    for (mut pending, is_new) in [(first, true), (second, false)] {
+        sign_in(scene, &mut pending, "toy-ann", LoginWishes::default()).await.unwrap();
+        let user = scene.user("toy-ann").await;
+        let details = json!({ "way": "account", "session": true });
+        let signed_in = Told::of(EventKind::SignIn, &by_person(), details).user(user).wallet("toy-ann");
+        let details = json!({ "invitation": invitation.id.to_string(), "group": "staff" });
+        // Who it is becomes known with the sign-in that follows.
+        let came = Told::of(EventKind::InvitationUsed, &by_person(), details).wallet("toy-ann");
+        let told = [signed_in, came];
+        scene.told(if is_new { &told } else { &told[..1] }).await;
+    }
+    let mut late = late;
+    let refused = sign_in(scene, &mut late, "toy-bob", LoginWishes::default()).await.unwrap_err();
+    assert!(matches!(refused, CompleteLoginError::Invitation(_)), "{refused:?}");
+    scene.nothing_told().await;
 }
 
 pub(super) async fn signing_in_for_a_device(scene: &mut Scene) {

@@ -11,10 +11,12 @@ use countersign_domain::desk::operators::Quorum;
 use countersign_domain::desk::pending::FactName;
 use countersign_domain::event::{Actor, EventKind, EventPerson};
 use countersign_domain::group::GroupTitle;
+use countersign_domain::invitation::{InvitationLimits, Inviter};
 use countersign_domain::person_name::PersonName;
 use countersign_domain::registration::RequestedMetadata;
 use countersign_domain::resource::{OpenTo, ResourceScope, ScopeTitle};
 use countersign_domain::scope::ScopeName;
+use countersign_domain::secret::{Secret, SecretHash};
 use countersign_domain::signing_algorithm::SigningAlgorithm;
 use countersign_domain::subject::Subject;
 use countersign_usecases::act_refused::ActRefused;
@@ -27,6 +29,7 @@ use crate::desk::complete_change::Completed;
 use crate::desk::review::{BecomesName, review_change};
 use crate::operate::Effect;
 use crate::people::groups::create_group;
+use crate::people::invitations::{NewInvitation, create_invitation};
 use crate::people::names::name_subject;
 use crate::people::suspend::suspend;
 use crate::tests::world::{REDIRECT_URI, toy};
@@ -125,6 +128,28 @@ async fn possible(office: &Office, name: ActName) -> Act {
             let user = eve().await;
             world.join("staff", Subject::User(user)).await;
             Act::RemoveMembers { group: group("staff"), members: vec![Subject::User(user.into())] }
+        }
+        ActName::CreateInvitation => {
+            make_group(office, "staff").await;
+            Act::CreateInvitation {
+                group: group("staff"),
+                limits: InvitationLimits::USUAL,
+                name: PersonName::parse("Eve").ok(),
+                inviter: Inviter::parse("The \"Millers\" é").ok(),
+                client: Some(client().await),
+            }
+        }
+        ActName::RevokeInvitation => {
+            make_group(office, "staff").await;
+            let new = NewInvitation {
+                group: group("staff"),
+                limits: InvitationLimits::USUAL,
+                name: None,
+                inviter: None,
+                client: None,
+            };
+            let created = create_invitation(world.context.management(), new).await.unwrap();
+            Act::RevokeInvitation { invitation: created.invitation.id.into() }
         }
         ActName::RegisterClient => Act::RegisterClient {
             id: None,
@@ -307,6 +332,21 @@ async fn what_a_change_makes_is_shown_once() {
             assert_eq!(found.unwrap().resources, [NAMED]);
         }
     }
+}
+
+#[tokio::test]
+async fn the_link_of_an_invitation_is_shown_once() {
+    let office = Office::new(Quorum::One);
+    let ada = office.operator("toy-ada").await;
+    let change = possible(&office, ActName::CreateInvitation).await;
+    let done = office.make(&ada, change).await.unwrap();
+    let Completed::Done { effect: Effect::InvitationCreated(created), .. } = done else { panic!("{done:?}") };
+    let secret = created.link.expose().rsplit('/').next().unwrap();
+    let hash = SecretHash::of(&Secret::new(secret));
+    let found = office.world.context.storage.find_invitation_by_hash(hash).await.unwrap();
+    assert_eq!(found, Some(created.invitation));
+    let events = office.world.storage.fresh_events(1_000).await.unwrap();
+    assert!(!format!("{events:?}").contains(secret), "no event has it");
 }
 
 #[tokio::test]

@@ -40,6 +40,7 @@ pub fn delete_account<D: Database>(db: &mut D, command: &DeleteAccount) -> Resul
         let wallets = WalletKeys(KeysOfWallets { user }.all(db)?);
         for (family, address) in &wallets.0 {
             ForgetNameOfWallet { family, address }.run(db)?;
+            ForgetUses { family, address }.run(db)?;
         }
         let kept_out: Vec<(String, String, String)> =
             BlockWallets { user, ethereum: chain_of_old_wallet("eip155") }.all(db)?;
@@ -171,4 +172,10 @@ statement! {
 
 statement! {
     DeleteUser { user: Id as Key } = "DELETE FROM users WHERE id = :user"
+}
+
+statement! {
+    /// Which invitation a wallet came in by is forgotten; the invitation still counts it.
+    ForgetUses<'a> { family: &'a str as Text, address: &'a str as Text } = "\
+        DELETE FROM invitation_uses WHERE family = :family AND address = :address"
 }

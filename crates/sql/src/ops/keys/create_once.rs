@@ -1,12 +1,14 @@
 //! What a request of the admin interface creates, it creates once.
 
 use countersign_ports::{
-    CreateOnce, CreateResource, CreatedOnce, Creation, GroupCreated, Registered, ResourceCreated,
+    CreateInvitation, CreateOnce, CreateResource, CreatedOnce, Creation, GroupCreated, InvitationCreated,
+    Registered, ResourceCreated,
 };
 
 use super::admin_keys::{note_made, waits};
 use crate::ops::clients::register_client::{is_registered, register_client};
 use crate::ops::clients::resources::{self, create_resource};
+use crate::ops::people::invitations::{create_invitation, find_invitation};
 use crate::ops::people::manage_groups::{create_group, is_created};
 use crate::{Database, SqlError};
 
@@ -32,6 +34,10 @@ pub fn create_once(db: &mut impl Database, command: &CreateOnce) -> Result<Creat
                 let is_made = created == ResourceCreated::Stored;
                 (CreatedOnce::Resource(created), is_made)
             }
+            Creation::Invitation(command) => {
+                let created = create_invitation(db, command)?;
+                (CreatedOnce::Invitation(created), created == InvitationCreated::Stored)
+            }
         };
         if is_made {
             note_made(db, request, *now)?;
@@ -48,6 +54,11 @@ fn recognized(db: &mut impl Database, creation: &Creation) -> Result<CreatedOnce
         Creation::Resource(CreateResource { resource, .. }) => {
             let present = resources::find(db, &resource.uri)?;
             (CreatedOnce::Resource(ResourceCreated::Stored), present.as_ref() == Some(resource))
+        }
+        Creation::Invitation(CreateInvitation { invitation, .. }) => {
+            let present = find_invitation(db, invitation.id)?;
+            let is_there = present.is_some_and(|present| present.hash == invitation.hash);
+            (CreatedOnce::Invitation(InvitationCreated::Stored), is_there)
         }
     };
     Ok(if is_there { made } else { CreatedOnce::MadeBefore })

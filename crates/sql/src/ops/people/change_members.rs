@@ -108,7 +108,7 @@ fn remove_member(db: &mut impl Database, change: &ChangeMember) -> Result<bool, 
 
 statement! {
     /// Waits while the group is being deleted, and keeps it until the commit.
-    HoldGroup<'a> { group: &'a str as Text } -> Text,
+    pub(super) HoldGroup<'a> { group: &'a str as Text } -> Text,
     sqlite = "SELECT name FROM user_groups WHERE name = :group",
     postgres = "SELECT name FROM user_groups WHERE name = :group FOR KEY SHARE"
 }
@@ -127,7 +127,7 @@ statement! {
 }
 
 statement! {
-    AddWallet<'a> {
+    pub(super) AddWallet<'a> {
         group: &'a str as Text,
         family: &'a str as Text,
         chain: &'a str as Text,

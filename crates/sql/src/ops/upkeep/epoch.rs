@@ -35,6 +35,7 @@ pub fn raise_epoch(db: &mut impl Database, command: &RaiseEpoch) -> Result<Epoch
         if (StoreEpoch { id, raised_at: At(command.now) }).run(db)? == 1 {
             db.script(END)?;
             ExpireProposals { now: At(command.now) }.run(db)?;
+            RevokeInvitations { now: At(command.now) }.run(db)?;
             record(db, command.event.as_deref())?;
         }
         Ok(read(FindEpoch { id }.one(db)?)?)
@@ -108,6 +109,10 @@ statement! {
         INSERT INTO epochs (number, id, raised_at) \
         SELECT COALESCE((SELECT max(number) FROM epochs), 0) + 1, :id, :raised_at \
         ON CONFLICT (id) DO NOTHING"
+}
+
+statement! {
+    pub RevokeInvitations { now: At as Moment } = "UPDATE invitations SET revoked_at = :now WHERE revoked_at IS NULL"
 }
 
 statement! {

@@ -31,6 +31,12 @@ pub(crate) fn download() -> Operation {
             "granted_at": then,
             "last_used_at": now,
         }],
+        "invitations": [{
+            "group": "staff",
+            "from": "The Millers",
+            "wallet_account": account,
+            "accepted_at": then,
+        }],
         "sessions": [{
             "id": SESSION_ID,
             "wallet_account": account,

@@ -28,6 +28,7 @@ impl Notice {
             CompleteLoginError::Challenge(_) | CompleteLoginError::ChallengeSpent => "notice.bad_challenge",
             CompleteLoginError::Signature(_) => "notice.bad_signature",
             CompleteLoginError::Verifier(_) => "notice.unavailable",
+            CompleteLoginError::Invitation(_) => "notice.invitation_ended",
             CompleteLoginError::NotAdmitted(_)
             | CompleteLoginError::Client(_)
             | CompleteLoginError::ScopesWithheld

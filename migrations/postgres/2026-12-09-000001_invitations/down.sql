@@ -1,0 +1,2 @@
+DROP TABLE invitation_uses;
+DROP TABLE invitations;
