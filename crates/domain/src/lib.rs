@@ -19,6 +19,7 @@
 //! | resource | a server besides this one that access tokens can be for; the operator declares it, with its scopes |
 //! | audience | the servers that one access token is for, from those that were signed for |
 //! | consent | what a user signed for at a client: destination, audiences, scopes; a session repeats it |
+//! | sector | the clients that know a person by the same `sub`: those of one host, or one client alone |
 //! | group | users and wallets that an operator put together; clients get the names that are released |
 //! | access rule | who can sign in to a client: everyone, nobody, or members of groups |
 //! | block | keeps a user or a wallet out of all clients |
@@ -44,7 +45,7 @@ mod wallets;
 pub use addresses::{own_origin, peer_address, public_url};
 pub use clients::{
     client, client_assertion, client_auth, client_change, client_document, client_field, client_secrets,
-    client_view, contact, redirect_uri, registration,
+    client_view, contact, redirect_uri, registration, sector,
 };
 pub use events::{checkpoint, event, event_push, subject};
 pub use oauth::{
@@ -52,7 +53,7 @@ pub use oauth::{
     signing_algorithm, signing_key,
 };
 pub use operators::{act, admin_key, declaration, desk, figure};
-pub use people::{admission, email, group, person_name, picture};
+pub use people::{admission, email, group, pairwise, person_name, picture};
 pub use scopes::scope;
 pub use sign_in::{
     authorization, challenge, consent, device, form_key, login_session, pending, pushed_request,

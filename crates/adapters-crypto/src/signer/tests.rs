@@ -27,11 +27,11 @@ fn claims() -> AccessClaims {
     AccessClaims {
         issuer: "https://auth.example".to_owned(),
         audience: fixtures::audience(&["https://auth.example/'quoted'"]),
-        subject: TokenSubject::Person(UserId::random([7; 16])),
+        subject: TokenSubject::Person(UserId::random([7; 16]).as_public()),
         client: ClientId::at(NOW, [1; 10]).to_string(),
         scope: ScopeSet::of(&[Scope::OpenId, Scope::Email]),
         groups: None,
-        authenticated_at: NOW - Duration::minutes(2),
+        authenticated_at: Some(NOW - Duration::minutes(2)),
         issued_at: NOW,
         expires_at: NOW + Duration::hours(1),
         id: TokenId::at(NOW, [2; 10]),

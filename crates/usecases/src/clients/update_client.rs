@@ -7,10 +7,12 @@ use countersign_domain::registration::{LeftOut, RegistrationRejected, RequestedM
 use countersign_domain::resource::{OpenTo, Resource};
 use countersign_domain::scope::ScopeName;
 use countersign_domain::secret::Secret;
+use countersign_domain::sector::judge_change;
 use countersign_ports::{StoreError, UpdateClient};
 use time::OffsetDateTime;
 
 use crate::Context;
+use crate::clients::judge_sector::judge_sector;
 use crate::clients::open_configuration::open_configuration;
 use crate::clients::register_client::{declared_to, judge};
 use crate::context::cause::Cause;
@@ -83,6 +85,8 @@ pub async fn update_client(
         let rule = "belongs to the operator who registered this client: the client itself can only give up what it has";
         return Err(RegistrationRejected::Field { field: field.name(), rule }.into());
     }
+    judge_change(&before, &client)?;
+    judge_sector(&*context.fetcher, Some(&before.metadata), &client.metadata).await?;
     let left_out = judged.left_out;
     if client == before {
         return Ok(UpdatedClient { client, left_out });
