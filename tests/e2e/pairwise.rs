@@ -184,7 +184,7 @@ on_both! {
         let restored = restored_beside(database, &file, &[]);
         let there = serve(database, &restored, &server.public_url);
         assert_eq!([&alone, &together[1], &native].map(|client| sub(&there, client)), [0, 3, 4].map(|place| subs[place].clone()));
-        // With the secret alone, and no copy of the key: a client's own account page shows what it knows.
+        // Nothing else is stored for them.
         let stored = database.number("SELECT count(*) FROM clients WHERE rare_fields LIKE '%subject_type pairwise%'");
         assert_eq!(stored, 5);
     }
@@ -228,7 +228,7 @@ on_both! {
 
     fn a_client_that_asks_for_openid_alone_learns_no_wallet_and_the_pages_say_so(database) {
         let server = database.start();
-        let public = Client::of(&database.create_client(&["--redirect-uri", "https://shop.example/cb"]));
+        let public = Client::of(&database.create_client(&["--redirect-uri", "https://shop.example/cb", "--scope", "openid profile email"]));
         let private = at(database, "https://photos.example/cb", &[]);
         let (mut browser, wallet) = (server.browser(), Wallet::fresh());
         for (client, id) in [(&public, "A user ID, to recognize you"), (&private, "A user ID that is different at every site")] {

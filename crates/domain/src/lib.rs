@@ -53,14 +53,16 @@ pub use oauth::{
     signing_algorithm, signing_key,
 };
 pub use operators::{act, admin_key, declaration, desk, figure};
-pub use people::{admission, email, group, pairwise, person_name, picture};
+pub use people::{admission, email, group, person_name, picture};
 pub use scopes::scope;
 pub use sign_in::{
     authorization, challenge, consent, device, form_key, login_session, pending, pushed_request,
     wallet_change,
 };
 pub use storage::{archive, epoch, forgetting};
-pub use tokens::{audience, code, grant, id_token, particulars, refresh, resource, token, user_info};
+pub use tokens::{
+    audience, code, grant, id_token, pairwise, particulars, refresh, resource, token, user_info,
+};
 pub use values::{hour, id, lifetimes, listener, look_alike, number, readable, repeat_key, secret};
 pub use wallets::{identicon, wallet, wallet_link, wallet_name};
 

@@ -3,6 +3,5 @@
 pub mod admission;
 pub mod email;
 pub mod group;
-pub mod pairwise;
 pub mod person_name;
 pub mod picture;

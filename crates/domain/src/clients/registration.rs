@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::addresses::host;
 use crate::client::{
-    AuthenticationMethod, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod, USUAL,
+    AuthenticationMethod, Client, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod, USUAL,
     USUAL_OF_OPERATORS, USUAL_OF_SPECIFICATION,
 };
 use crate::client_field::{ClientField, FieldKind, FieldSaid};
@@ -20,7 +20,7 @@ use crate::redirect_uri::{
 use crate::scope::{Scope, ScopeSet};
 use crate::scopes::catalog::Catalog;
 use crate::scopes::named_scopes::UnknownScope;
-use crate::sector::{self, SectorRejected};
+use crate::sector::{self, SectorRejected, SectorUnfit};
 
 pub use crate::client_field::RequestedMetadata;
 
@@ -222,8 +222,17 @@ pub fn judge(requested: RequestedMetadata, rules: Rules<'_>) -> Result<JudgedMet
         requires_bound_tokens: requested.dpop_bound_access_tokens.unwrap_or(false),
         display,
     };
-    sector::judge(&metadata, rules.origin)?;
+    sector::judge(&metadata, rules.origin).map_err(unfit)?;
     Ok(JudgedMetadata { metadata, method, left_out })
+}
+
+/// Judges what a change does to the sector of a client. It must not move to another by the way.
+pub fn judge_sector_change(before: &Client, after: &Client) -> Result<(), RegistrationRejected> {
+    sector::judge_change(before, after).map_err(unfit)
+}
+
+fn unfit(SectorUnfit { field, rule }: SectorUnfit) -> RegistrationRejected {
+    RegistrationRejected::Field { field, rule }
 }
 
 fn judge_redirect_uris(

@@ -12,7 +12,6 @@ use crate::grant_type::GrantType;
 use crate::id::ClientId;
 use crate::public_url::is_loopback;
 use crate::redirect_uri::RedirectUri;
-use crate::registration::RegistrationRejected;
 
 /// The values of `subject_type`.
 pub const SUBJECT_TYPES: [&str; 2] = ["public", PAIRWISE];
@@ -72,7 +71,7 @@ impl Client {
 /// No client of someone else may find out a `sub` of a host. A redirect URI proves nothing by itself: only the host gets
 /// what is sent there. So a client that gets tokens in another way as well, and that no operator registered,
 /// cannot be in the sector of a host.
-pub(crate) fn judge(metadata: &ClientMetadata, origin: ClientOrigin) -> Result<(), RegistrationRejected> {
+pub(crate) fn judge(metadata: &ClientMetadata, origin: ClientOrigin) -> Result<(), SectorUnfit> {
     if !metadata.is_pairwise() {
         return Ok(());
     }
@@ -119,7 +118,7 @@ pub(crate) fn judge(metadata: &ClientMetadata, origin: ClientOrigin) -> Result<(
 
 /// Refuses a change that moves a pairwise client to another sector by its redirect URIs alone: every person would get
 /// another `sub` there, and nothing in the request would say so. Nor can a client by itself become public.
-pub fn judge_change(before: &Client, after: &Client) -> Result<(), RegistrationRejected> {
+pub(crate) fn judge_change(before: &Client, after: &Client) -> Result<(), SectorUnfit> {
     let (from, to) = match (before.sector(), after.sector(), after.origin) {
         (Some(from), Some(to), _) => (from, to),
         // People read that other sites get another ID. Only an operator takes that back.
@@ -150,8 +149,15 @@ fn public_host(uri: &str) -> Option<String> {
     (!is_loopback(&host)).then(|| host.to_string())
 }
 
-fn field(field: &'static str, rule: &'static str) -> Result<(), RegistrationRejected> {
-    Err(RegistrationRejected::Field { field, rule })
+fn field(field: &'static str, rule: &'static str) -> Result<(), SectorUnfit> {
+    Err(SectorUnfit { field, rule })
+}
+
+/// What does not fit a pairwise client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SectorUnfit {
+    pub(crate) field: &'static str,
+    pub(crate) rule: &'static str,
 }
 
 /// What is wrong with the list behind a `sector_identifier_uri`.

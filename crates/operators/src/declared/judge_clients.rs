@@ -8,9 +8,8 @@ use countersign_domain::client::{
 };
 use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::declaration::DeclaredThing;
-use countersign_domain::registration::{JudgedMetadata, RegistrationRejected, Rules};
+use countersign_domain::registration::{JudgedMetadata, RegistrationRejected, Rules, judge_sector_change};
 use countersign_domain::secret::SecretHash;
-use countersign_domain::sector::judge_change;
 use countersign_usecases::Management;
 use countersign_usecases::clients::judge_sector::judge_sector;
 use countersign_usecases::clients::register_client::{judge, owners};
@@ -51,7 +50,7 @@ async fn judge_sector_of(management: Management<'_>, change: &Change) -> Result<
         PlannedClient::Deleted(_) => return Ok(()),
     };
     if let Some(before) = before {
-        judge_change(before, after)?;
+        judge_sector_change(before, after)?;
     }
     judge_sector(management.fetcher, before.map(|before| &before.metadata), &after.metadata).await
 }

@@ -2,10 +2,9 @@
 
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::event::{Details, EventKind};
-use countersign_domain::registration::{Mistakes, RequestedMetadata, Rules};
+use countersign_domain::registration::{Mistakes, RequestedMetadata, Rules, judge_sector_change};
 use countersign_domain::resource::Catalog;
 use countersign_domain::scope::ScopeSet;
-use countersign_domain::sector;
 use countersign_ports::{ChangeResources, ResourceChange, UpdateClient};
 
 use crate::Management;
@@ -46,7 +45,7 @@ pub async fn judge_change(
     let authentication =
         carried_over(client.authentication, judged.method).ok_or(ActRefused::MethodChange)?;
     let client = Client { authentication, metadata: judged.metadata, ..client };
-    sector::judge_change(&before, &client)?;
+    judge_sector_change(&before, &client)?;
     judge_sector(management.fetcher, Some(&before.metadata), &client.metadata).await?;
     Ok(JudgedChange { before, client, declared, given })
 }

@@ -11,11 +11,10 @@ use countersign_domain::client_document::{DocumentUrl, host_of};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::ClientId;
 use countersign_domain::pending::{AccessRequest, PendingAuthorization, Requester};
-use countersign_domain::registration::{RegistrationRejected, RequestedMetadata, Rules};
+use countersign_domain::registration::{RegistrationRejected, RequestedMetadata, Rules, judge_sector_change};
 use countersign_domain::resource::{Catalog, OpenTo, Resource};
 use countersign_domain::scope::{Scope, ScopeName};
 use countersign_domain::secret::{Secret, SecretHash};
-use countersign_domain::sector::judge_change;
 use countersign_ports::{EntropyExt, FetchError, Fetched, RegisterClient, StoreError, UpdateClient};
 
 use crate::Context;
@@ -209,7 +208,7 @@ async fn describe(
         created_at: now.replace_nanosecond(0).unwrap_or(now),
     };
     if let Some(stored) = stored {
-        judge_change(stored, &described).map_err(DocumentRejected::Metadata)?;
+        judge_sector_change(stored, &described).map_err(DocumentRejected::Metadata)?;
     }
     Ok(described)
 }

@@ -3,11 +3,12 @@
 use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
 use countersign_domain::client_change::FieldChange;
 use countersign_domain::event::{Details, EventKind};
-use countersign_domain::registration::{LeftOut, RegistrationRejected, RequestedMetadata, Rules};
+use countersign_domain::registration::{
+    LeftOut, RegistrationRejected, RequestedMetadata, Rules, judge_sector_change,
+};
 use countersign_domain::resource::{OpenTo, Resource};
 use countersign_domain::scope::ScopeName;
 use countersign_domain::secret::Secret;
-use countersign_domain::sector::judge_change;
 use countersign_ports::{StoreError, UpdateClient};
 use time::OffsetDateTime;
 
@@ -85,7 +86,7 @@ pub async fn update_client(
         let rule = "belongs to the operator who registered this client: the client itself can only give up what it has";
         return Err(RegistrationRejected::Field { field: field.name(), rule }.into());
     }
-    judge_change(&before, &client)?;
+    judge_sector_change(&before, &client)?;
     judge_sector(&*context.fetcher, Some(&before.metadata), &client.metadata).await?;
     let left_out = judged.left_out;
     if client == before {
