@@ -10,7 +10,6 @@
 
 use std::fmt;
 
-use crate::sector::SUBJECT_TYPES;
 use crate::signing_algorithm::SigningAlgorithm;
 
 macro_rules! slot {
@@ -220,6 +219,10 @@ fields! {
 /// The algorithms that sign ID tokens.
 const ID_TOKEN_ALGORITHMS: [&str; 3] =
     [SigningAlgorithm::Rs256.name(), SigningAlgorithm::Es256.name(), SigningAlgorithm::EdDsa.name()];
+/// The values of `subject_type`.
+pub const SUBJECT_TYPES: [&str; 2] = ["public", PAIRWISE];
+/// The one with which each sector knows a person by another `sub`.
+pub(crate) const PAIRWISE: &str = "pairwise";
 /// The algorithms of assertions that we check.
 const ASSERTION_ALGORITHMS: [&str; 5] = ["RS256", "PS256", "ES256", "ES384", "EdDSA"];
 

@@ -8,15 +8,11 @@ use std::fmt;
 use url::Url;
 
 use crate::client::{Client, ClientMetadata, ClientOrigin};
+use crate::client_field::PAIRWISE;
 use crate::grant_type::GrantType;
 use crate::id::ClientId;
 use crate::public_url::is_loopback;
 use crate::redirect_uri::RedirectUri;
-
-/// The values of `subject_type`.
-pub const SUBJECT_TYPES: [&str; 2] = ["public", PAIRWISE];
-
-const PAIRWISE: &str = "pairwise";
 
 /// The clients that know a person by the same `sub`.
 #[derive(Clone, Debug, PartialEq, Eq)]
