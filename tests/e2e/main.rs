@@ -41,6 +41,7 @@ mod mcp_clients;
 mod metrics;
 mod own_pages;
 mod packages;
+mod pairwise;
 mod people;
 mod playground;
 mod programs;

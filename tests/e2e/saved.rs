@@ -264,7 +264,7 @@ fn restoring(from: &Database, into: &Database, arguments: &[&str]) -> Command {
     with_secret(from, into.operator(arguments))
 }
 
-fn restored_beside(database: &Database, file: &Path, flags: &[&str]) -> Database {
+pub(crate) fn restored_beside(database: &Database, file: &Path, flags: &[&str]) -> Database {
     let restored = empty_beside(database);
     let arguments = [&["restore", path(file)][..], flags].concat();
     let done = restoring(database, &restored, &arguments).output().unwrap();
@@ -276,7 +276,7 @@ fn restored_beside(database: &Database, file: &Path, flags: &[&str]) -> Database
 }
 
 /// Starts a server on a database with the secret of another, and its public URL: access tokens are for that alone.
-fn serve(of: &Database, on: &Database, public_url: &str) -> Server {
+pub(crate) fn serve(of: &Database, on: &Database, public_url: &str) -> Server {
     let server = on.server().with_public_url(public_url);
     if of.is_postgres() {
         return server.start();

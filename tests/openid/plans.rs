@@ -126,14 +126,6 @@ const DYNAMIC: Plan = Plan {
             "Userinfo is plain JSON, so `userinfo_signing_alg_values_supported` is not in the metadata. The suite requires it of a Dynamic OP.",
         ),
         (
-            "oidcc-registration-sector-uri",
-            "Every client gets the same `sub`: `subject_types_supported` is only `public`, and the suite skips the module.",
-        ),
-        (
-            "oidcc-registration-sector-bad",
-            "Every client gets the same `sub`: `subject_types_supported` is only `public`, and the suite skips the module.",
-        ),
-        (
             "oidcc-request-uri-unsigned",
             "Request objects are refused with the error `request_uri_not_supported`; pushed requests (RFC 9126) replace them. The suite requires them of a Dynamic OP.",
         ),

@@ -332,6 +332,7 @@ fn context(
             texts: TextKey::new([7; 32]),
             nonces: DpopNonceKey::new([8; 32]),
             pictures: PictureKey::new([9; 32]),
+            pairwise: secret.pairwise_key(),
             record: secret.record_key(),
             restored_at: None,
         },

@@ -10,6 +10,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, URL_
 use base64::engine::{DecodePaddingMode, Engine};
 use countersign_domain::checkpoint::RecordKey;
 use countersign_domain::id::EpochId;
+use countersign_domain::pairwise::PairwiseKey;
 use countersign_ports::{Entropy, EntropyExt};
 use hkdf::Hkdf;
 use sha2::Sha256;
@@ -23,6 +24,9 @@ const MIN_DIFFERENT: usize = 5;
 
 /// The purpose of the key of the record. With another text, no checkpoint would be the server's any more.
 const RECORD_PURPOSE: &str = "countersign record of events, HMAC-SHA-256, version 1";
+
+/// The purpose of the key of pairwise ids. With another text, everyone would get another `sub` at every pairwise client.
+const PAIRWISE_PURPOSE: &str = "pairwise ids, version 1";
 
 /// The longest key that HKDF-SHA256 can derive.
 const MAX_DERIVED_BYTES: usize = 255 * 32;
@@ -86,6 +90,11 @@ impl OperatorSecret {
             .expand(purpose.as_bytes(), &mut key)
             .expect("HKDF-SHA256 gives up to 8,160 bytes");
         key
+    }
+
+    /// Derives the key of pairwise ids. It is that of every epoch: clients keep the ids.
+    pub fn pairwise_key(&self) -> PairwiseKey {
+        PairwiseKey::new(self.derive(PAIRWISE_PURPOSE))
     }
 
     /// Derives the key of the record. It is that of every epoch: a record goes on after a restore.

@@ -491,6 +491,7 @@ fn context_keys(
         texts: TextKey::new(handed_out.derive::<32>("challenge texts")),
         nonces: DpopNonceKey::new(handed_out.derive::<32>("DPoP nonces")),
         pictures: PictureKey::new(secret.derive::<32>("pictures")),
+        pairwise: secret.pairwise_key(),
         record: secret.record_key(),
         // Whatever the clock of the restore was: it was over when this server started.
         restored_at: epoch.map(|epoch| epoch.raised_at.min(clock.now())),

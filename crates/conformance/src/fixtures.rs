@@ -181,6 +181,8 @@ pub fn full_display() -> DisplayMetadata {
         application_type: Some("native".to_owned()),
         id_token_signed_response_alg: Some("ES256".to_owned()),
         token_endpoint_auth_signing_alg: Some("RS256".to_owned()),
+        subject_type: Some("pairwise".to_owned()),
+        sector_identifier_uri: Some("https://client.example/sector.json".to_owned()),
         access_token_ttl: Some(300),
         refresh_token_ttl: Some(2_592_000),
         refresh_token_idle_ttl: Some(86_400),
@@ -282,6 +284,7 @@ pub fn particulars() -> Particulars {
             text: "auth.example wants you to sign in\n\nkey none\n".to_owned(),
             signature: "0xab".to_owned(),
         }),
+        asked_auth_time: true,
     }
 }
 

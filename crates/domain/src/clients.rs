@@ -11,3 +11,4 @@ pub mod client_view;
 pub mod contact;
 pub mod redirect_uri;
 pub mod registration;
+pub mod sector;

@@ -19,6 +19,7 @@
 //! | resource | a server besides this one that access tokens can be for; the operator declares it, with its scopes |
 //! | audience | the servers that one access token is for, from those that were signed for |
 //! | consent | what a user signed for at a client: destination, audiences, scopes; a session repeats it |
+//! | sector | the clients that know a person by the same `sub`: those of one host, or one client alone |
 //! | group | users and wallets that an operator put together; clients get the names that are released |
 //! | invitation | a link that puts the wallets of people who sign into a group |
 //! | access rule | who can sign in to a client: everyone, nobody, or members of groups |
@@ -45,7 +46,7 @@ mod wallets;
 pub use addresses::{own_origin, peer_address, public_url};
 pub use clients::{
     client, client_assertion, client_auth, client_change, client_document, client_field, client_secrets,
-    client_view, contact, redirect_uri, registration,
+    client_view, contact, redirect_uri, registration, sector,
 };
 pub use events::{checkpoint, event, event_push, subject};
 pub use oauth::{
@@ -60,7 +61,9 @@ pub use sign_in::{
     wallet_change,
 };
 pub use storage::{archive, epoch, forgetting};
-pub use tokens::{audience, code, grant, id_token, particulars, refresh, resource, token, user_info};
+pub use tokens::{
+    audience, code, grant, id_token, pairwise, particulars, refresh, resource, token, user_info,
+};
 pub use values::{hour, id, lifetimes, listener, look_alike, number, readable, repeat_key, secret};
 pub use wallets::{identicon, wallet, wallet_link, wallet_name};
 

@@ -4,6 +4,7 @@ pub mod audience;
 pub mod code;
 pub mod grant;
 pub mod id_token;
+pub mod pairwise;
 pub mod particulars;
 pub mod refresh;
 pub mod resource;

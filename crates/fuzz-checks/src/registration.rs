@@ -43,7 +43,8 @@ fn requested(input: &str) -> RequestedMetadata {
             "redirect_uris" => requested.redirect_uris.get_or_insert_default().push(value),
             "scopes" => requested.scopes.get_or_insert_default().push(value),
             "scope" => requested.scope = Some(value),
-            "subject_type" => requested.subject_type = Some(value),
+            "subject_type" => display.subject_type = Some(value),
+            "sector_identifier_uri" => display.sector_identifier_uri = Some(value),
             "backchannel_logout_uri" => requested.backchannel_logout_uri = Some(value),
             "require_pushed_authorization_requests" => {
                 requested.require_pushed_authorization_requests = Some(value == "true");
@@ -80,7 +81,6 @@ fn again(judged: &JudgedMetadata) -> RequestedMetadata {
         response_types: Some(vec!["code".to_owned()]),
         grant_types: Some(metadata.grant_types.iter().map(|kind| kind.name().to_owned()).collect()),
         token_endpoint_auth_method: Some(method.to_owned()),
-        subject_type: Some("public".to_owned()),
         backchannel_logout_uri: metadata.backchannel_logout_uri.clone(),
         require_pushed_authorization_requests: Some(metadata.requires_pushed_requests),
         dpop_bound_access_tokens: Some(metadata.requires_bound_tokens),

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use countersign_adapters_crypto::{JosekitSigner, SigningKey};
 use countersign_domain::audience::Audience;
 use countersign_domain::grant::TokenSubject;
-use countersign_domain::id::{TokenId, UserId};
+use countersign_domain::id::{SubjectId, TokenId};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
 use countersign_domain::scope::{Scope, ScopeSet};
@@ -28,11 +28,11 @@ static SIGNER: LazyLock<(JosekitSigner, String)> = LazyLock::new(|| {
     let claims = AccessClaims {
         issuer: "https://auth.example.com".to_owned(),
         audience: Audience::of_issuer(&rules),
-        subject: TokenSubject::Person(UserId::from_uuid(Uuid::nil())),
+        subject: TokenSubject::Person(SubjectId::from_uuid(Uuid::from_u128(7))),
         client: Uuid::nil().to_string(),
         scope: ScopeSet::of(&[Scope::Profile]),
         groups: None,
-        authenticated_at: OffsetDateTime::UNIX_EPOCH,
+        authenticated_at: Some(OffsetDateTime::UNIX_EPOCH),
         issued_at: OffsetDateTime::UNIX_EPOCH,
         expires_at: OffsetDateTime::UNIX_EPOCH,
         id,

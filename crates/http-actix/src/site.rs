@@ -28,6 +28,7 @@ use countersign_domain::epoch::Lineage;
 use countersign_domain::form_key::FormKey;
 use countersign_domain::id::ClientId;
 use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::pairwise::PairwiseKey;
 use countersign_domain::picture::PictureKey;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::registration::RequestedMetadata;
@@ -281,6 +282,7 @@ impl Site {
                 texts: TextKey::new([7; 32]),
                 nonces: DpopNonceKey::new([8; 32]),
                 pictures: PictureKey::new([9; 32]),
+                pairwise: PairwiseKey::new([8; 32]),
                 record: countersign_conformance::fixtures::RECORD_KEY,
                 restored_at: None,
             },

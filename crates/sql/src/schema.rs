@@ -43,7 +43,7 @@ tables! {
         token_endpoint_auth_signing_alg -> Nullable<Text>,
         requires_pushed_requests -> Bool,
         requires_bound_tokens -> Bool,
-        lifetimes -> Nullable<Text>,
+        rare_fields -> Nullable<Text>,
         resources -> Text,
         access_rule -> Nullable<Text>,
         released_groups -> Text,

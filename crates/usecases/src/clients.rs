@@ -4,6 +4,7 @@ pub mod change_client;
 pub mod client_view;
 pub mod declare_resource;
 pub mod delete_client;
+pub mod judge_sector;
 pub mod list_clients;
 pub mod open_resource;
 pub mod read_client;

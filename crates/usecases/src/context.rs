@@ -25,6 +25,7 @@ use countersign_domain::event::{Event, EventKind};
 use countersign_domain::lifetimes::Lifetimes;
 use countersign_domain::listener::Listener;
 use countersign_domain::own_origin::{OwnOrigin, PLAYGROUND};
+use countersign_domain::pairwise::PairwiseKey;
 use countersign_domain::picture::PictureKey;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
@@ -109,7 +110,7 @@ pub struct Context {
     pub policy: Policy,
 }
 
-/// What the operator's commands need: the part of a [`Context`] without keys, network and mail server.
+/// What the operator's commands need: the part of a [`Context`] without keys and mail server.
 #[derive(Clone, Copy)]
 pub struct Management<'a> {
     /// Stores everything that lasts, except the clients and the blocks.
@@ -124,6 +125,8 @@ pub struct Management<'a> {
     pub wallets: &'a dyn WalletVerifier,
     /// Checks the keys that a client registers.
     pub jws: &'a dyn JwsReader,
+    /// Fetches the list of a client's sector.
+    pub fetcher: &'a dyn Fetcher,
     /// The time of day, and a monotonic clock.
     pub clock: &'a dyn Clock,
     /// The source of random bytes for ids, secrets and codes.
@@ -139,12 +142,12 @@ pub struct Management<'a> {
 /// What it takes to notify clients that a user's sign-in ended.
 #[derive(Clone, Copy)]
 pub struct Notifier<'a> {
-    /// Knows the clients and the issuer.
+    /// Knows the clients and the issuer, and posts the logout tokens.
     pub management: Management<'a>,
     /// Signs the logout tokens.
     pub signer: &'a dyn TokenSigner,
-    /// Posts them.
-    pub fetcher: &'a dyn Fetcher,
+    /// Makes the ids by which pairwise clients know people.
+    pub pairwise: &'a PairwiseKey,
 }
 
 /// How the server recognizes what it issued: a key for each purpose, and since when.
@@ -156,6 +159,8 @@ pub struct ContextKeys {
     pub nonces: DpopNonceKey,
     /// Names the pictures of users.
     pub pictures: PictureKey,
+    /// Makes the ids by which pairwise clients know people.
+    pub pairwise: PairwiseKey,
     /// Makes what only the server can make in the record of events.
     pub record: RecordKey,
     /// When a backup was last restored. It is no longer known which assertions of clients were used before.
@@ -204,6 +209,7 @@ impl Context {
             blocks: &self.blocks,
             wallets: &*self.wallets,
             jws: &*self.jws,
+            fetcher: &*self.fetcher,
             clock: &*self.clock,
             entropy: &*self.entropy,
             policy: &self.policy,
@@ -214,7 +220,7 @@ impl Context {
 
     /// The part that telling clients needs.
     pub fn notifier(&self) -> Notifier<'_> {
-        Notifier { management: self.management(), signer: &*self.signer, fetcher: &*self.fetcher }
+        Notifier { management: self.management(), signer: &*self.signer, pairwise: &self.keys.pairwise }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a client registers about itself, and who sees it.
 
+use countersign_tests::ClientSite;
 use countersign_tests::openid::{Party, Person};
 use serde_json::{Value, json};
 
@@ -26,6 +27,36 @@ fn oidcc_registration_policy_uri() {
 #[test]
 fn oidcc_registration_tos_uri() {
     the_page_leads_to("tos_uri", "https://client.example/tos");
+}
+
+/// A client can share its `sub` values with those whose redirect URIs are in one list.
+#[test]
+fn oidcc_registration_sector_uri() {
+    let suite = Suite::start();
+    let public = client(&suite, &json!({}));
+    let uri = public.registration["redirect_uris"][0].clone();
+    let site = ClientSite::start(json!([uri, "https://other.example/cb"]));
+    let sector = json!({"subject_type": "pairwise", "sector_identifier_uri": site.url("/sector.json")});
+    let [one, other] = [(); 2].map(|()| client(&suite, &sector));
+    assert_eq!(one.registration["sector_identifier_uri"], sector["sector_identifier_uri"]);
+    let mut person = Person::new(&suite);
+    let mut known = |party: &Party| {
+        let request = party.request();
+        let code = person.answer(&suite, &request).code();
+        suite.redeem(party, &request, &code).claims["sub"].clone()
+    };
+    let subs = [known(&one), known(&other), known(&public)];
+    assert!(subs[0] == subs[1] && subs[0] != subs[2], "{subs:?}");
+}
+
+/// A list without the client's redirect URI is refused.
+#[test]
+fn oidcc_registration_sector_bad() {
+    let suite = Suite::start();
+    let site = ClientSite::start(json!(["https://other.example/cb"]));
+    let metadata = json!({"subject_type": "pairwise", "sector_identifier_uri": site.url("/sector.json")});
+    let refused = suite.ask_to_register(&metadata);
+    assert_eq!(refused.verdict(), "400 invalid_client_metadata");
 }
 
 /// Nobody has checked the URLs of a client that registered itself, so its page links to none of them.

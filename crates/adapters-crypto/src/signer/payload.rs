@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use countersign_domain::group::GroupName;
-use countersign_domain::id::{SessionId, TokenId, UserId};
+use countersign_domain::id::{Sid, SubjectId, TokenId, UserId};
 use countersign_domain::id_token::{ACR, AMR, IdTokenClaims, IdTokenRead, LogoutClaims};
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::token::{AccessClaims, AccessTokenRead};
@@ -23,7 +23,8 @@ pub(super) struct AccessPayload<'a> {
     client_id: &'a str,
     iat: i64,
     jti: String,
-    auth_time: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auth_time: Option<i64>,
     scope: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     groups: Option<Vec<&'a str>>,
@@ -59,7 +60,7 @@ impl<'a> AccessPayload<'a> {
             client_id: &claims.client,
             iat: claims.issued_at.unix_timestamp(),
             jti: claims.id.to_string(),
-            auth_time: claims.authenticated_at.unix_timestamp(),
+            auth_time: claims.authenticated_at.map(OffsetDateTime::unix_timestamp),
             scope: claims.scope.to_string(),
             groups: claims.groups.as_deref().map(names),
             cnf: claims.key.map(|key| Confirmation { jkt: key.to_string().into() }),
@@ -75,7 +76,8 @@ pub(super) struct IdPayload<'a> {
     aud: &'a str,
     exp: i64,
     iat: i64,
-    auth_time: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auth_time: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     nonce: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,8 +95,10 @@ pub(super) struct IdPayload<'a> {
     email: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     email_verified: Option<bool>,
-    wallet_address: &'a str,
-    wallet_account: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wallet_address: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wallet_account: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wallets: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,7 +123,7 @@ impl<'a> IdPayload<'a> {
             aud: &claims.audience,
             exp: claims.expires_at.unix_timestamp(),
             iat: claims.issued_at.unix_timestamp(),
-            auth_time: claims.authenticated_at.unix_timestamp(),
+            auth_time: claims.authenticated_at.map(OffsetDateTime::unix_timestamp),
             nonce: claims.nonce.as_deref(),
             at_hash: claims.access_token_hash.as_deref(),
             amr: [AMR],
@@ -130,8 +134,8 @@ impl<'a> IdPayload<'a> {
             picture: user.picture.as_deref(),
             email: user.email.as_ref().map(|email| email.address.to_string()),
             email_verified: user.email.as_ref().map(|email| email.verified),
-            wallet_address: &user.wallet_address,
-            wallet_account: &user.wallet_account,
+            wallet_address: user.wallet_address.as_deref(),
+            wallet_account: user.wallet_account.as_deref(),
             wallets: user.wallets.as_deref(),
             groups: user.groups.as_deref().map(names),
             wallet_proof: proof.map(|proof| Proof { text: &proof.text, signature: &proof.signature }),
@@ -190,7 +194,7 @@ pub(super) struct SecurityEventPayload<'a> {
     iat: i64,
     jti: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    sub_id: Option<SubjectId<'a>>,
+    sub_id: Option<SubjectIdentifier<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     txn: Option<&'a str>,
     toe: i64,
@@ -199,7 +203,7 @@ pub(super) struct SecurityEventPayload<'a> {
 
 /// RFC 9493 section 3.2.4.
 #[derive(Serialize)]
-struct SubjectId<'a> {
+struct SubjectIdentifier<'a> {
     format: &'static str,
     iss: &'a str,
     sub: String,
@@ -207,8 +211,11 @@ struct SubjectId<'a> {
 
 impl<'a> SecurityEventPayload<'a> {
     pub(super) fn of(claims: &'a SecurityEventClaims) -> Result<Self, serde_json::Error> {
-        let of_user =
-            |user: UserId| SubjectId { format: "iss_sub", iss: &claims.issuer, sub: user.to_string() };
+        let of_user = |user: UserId| SubjectIdentifier {
+            format: "iss_sub",
+            iss: &claims.issuer,
+            sub: user.to_string(),
+        };
         Ok(Self {
             iss: &claims.issuer,
             aud: &claims.audience,
@@ -224,19 +231,21 @@ impl<'a> SecurityEventPayload<'a> {
 
 /// Reads the payload of one of our access tokens.
 pub(super) fn read_access(payload: &[u8]) -> Option<AccessTokenRead> {
-    /// We never write a `jti` with escapes, so borrowing the text is enough.
+    /// We never write an id with escapes, so borrowing the text is enough.
     #[derive(Deserialize)]
     struct Read<'a> {
         jti: &'a str,
+        sub: &'a str,
         #[serde(borrow)]
         aud: Audience<'a>,
         client_id: String,
         #[serde(borrow)]
         cnf: Option<Confirmation<'a>>,
     }
-    let Read { jti, aud, client_id, cnf } = serde_json::from_slice(payload).ok()?;
+    let Read { jti, sub, aud, client_id, cnf } = serde_json::from_slice(payload).ok()?;
     Some(AccessTokenRead {
         id: TokenId::parse(jti)?,
+        subject: SubjectId::parse(sub)?.as_uuid(),
         audience: match aud {
             Audience::One(one) => vec![one.into_owned()],
             Audience::Several(several) => several.into_iter().map(Cow::into_owned).collect(),
@@ -261,14 +270,14 @@ pub(super) fn read_id(payload: &[u8]) -> Option<IdTokenRead> {
     }
     let read: Read<'_> = serde_json::from_slice(payload).ok()?;
     let session = match read.sid {
-        Some(sid) => Some(SessionId::parse(sid)?),
+        Some(sid) => Some(Sid::parse(sid)?),
         None => None,
     };
     let authenticated_at = match read.auth_time {
         Some(seconds) => Some(time(seconds)?),
         None => None,
     };
-    let subject = UserId::parse(read.sub)?;
+    let subject = SubjectId::parse(read.sub)?;
     Some(IdTokenRead { subject, audience: read.aud, session, authenticated_at, expires_at: time(read.exp)? })
 }
 

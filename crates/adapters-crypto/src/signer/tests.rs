@@ -27,11 +27,11 @@ fn claims() -> AccessClaims {
     AccessClaims {
         issuer: "https://auth.example".to_owned(),
         audience: fixtures::audience(&["https://auth.example/'quoted'"]),
-        subject: TokenSubject::Person(UserId::random([7; 16])),
+        subject: TokenSubject::Person(UserId::random([7; 16]).as_public()),
         client: ClientId::at(NOW, [1; 10]).to_string(),
         scope: ScopeSet::of(&[Scope::OpenId, Scope::Email]),
         groups: None,
-        authenticated_at: NOW - Duration::minutes(2),
+        authenticated_at: Some(NOW - Duration::minutes(2)),
         issued_at: NOW,
         expires_at: NOW + Duration::hours(1),
         id: TokenId::at(NOW, [2; 10]),
@@ -212,7 +212,9 @@ async fn the_alterations_of_the_negative_vectors_leave_our_own_token_without_an_
         |header: Value| format!("{}.{payload}.{signature}", URL_SAFE_NO_PAD.encode(header.to_string()));
     let with_payload = |payload: &str| format!("{header}.{}.{signature}", URL_SAFE_NO_PAD.encode(payload));
     let id = claims().id;
-    let with_id = |jti: &str| format!(r#"{{"aud":"a","client_id":"b","jti":"{jti}"}}"#);
+    let with_id = |jti: &str| {
+        format!(r#"{{"sub":"00000000-0000-4000-8000-000000000007","aud":"a","client_id":"b","jti":"{jti}"}}"#)
+    };
     let altered = [
         with_header(json!({"alg": "none"})),
         with_header(json!({"alg": "ES256"})),
@@ -231,13 +233,14 @@ async fn the_alterations_of_the_negative_vectors_leave_our_own_token_without_an_
         with_payload("{}"),
         with_payload("null"),
         with_payload(&json!({"jti": id.to_string()}).to_string()),
-        with_payload(&json!({"aud": "a", "client_id": "b", "jti": 7}).to_string()),
-        with_payload(&json!({"aud": {}, "client_id": "b", "jti": id.to_string()}).to_string()),
-        with_payload(&json!({"aud": ["a", 1], "client_id": "b", "jti": id.to_string()}).to_string()),
+        with_payload(&json!({"aud": "a", "client_id": "b", "sub": id.to_string(), "jti": 7}).to_string()),
+        with_payload(&json!({"aud": {}, "client_id": "b", "sub": id.to_string(), "jti": id.to_string()}).to_string()),
+        with_payload(&json!({"aud": ["a", 1], "client_id": "b", "sub": id.to_string(), "jti": id.to_string()}).to_string()),
         with_payload(
-            &json!({"aud": "a", "client_id": "b", "jti": id.to_string(), "cnf": {"jkt": "short"}})
+            &json!({"aud": "a", "client_id": "b", "sub": id.to_string(), "jti": id.to_string(), "cnf": {"jkt": "short"}})
                 .to_string(),
         ),
+        with_payload(&json!({"aud": "a", "client_id": "b", "jti": id.to_string(), "sub": "x"}).to_string()),
         with_payload(&with_id(&id.to_string().to_uppercase())),
         with_payload(&with_id(&id.to_string().replace('-', ""))),
         with_payload(&with_id(&format!(r#"{id}","jti":"{id}"#))),

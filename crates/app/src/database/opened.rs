@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use countersign_adapters_crypto::{CheckpointReader, JosekitSigner, OperatorSecret};
 use countersign_domain::checkpoint::RecordKey;
-use countersign_ports::{KeyStore, Storage, WalletVerifier};
+use countersign_domain::pairwise::PairwiseKey;
+use countersign_ports::{Fetcher, KeyStore, Storage, WalletVerifier};
 use countersign_usecases::context::blocks::Blocks;
 use countersign_usecases::context::cause::Cause;
 use countersign_usecases::context::clients::Clients;
@@ -30,6 +31,7 @@ pub(crate) struct Opened<'a> {
     resources: Resources,
     blocks: Blocks,
     wallets: Arc<dyn WalletVerifier>,
+    fetcher: Arc<dyn Fetcher>,
     policy: Policy,
     cause: Cause,
 }
@@ -56,6 +58,7 @@ impl<'a> Opened<'a> {
             resources: Resources::new(Arc::<dyn Storage>::clone(stored), Arc::clone(clock)),
             blocks: Blocks::new(Arc::<dyn Storage>::clone(stored), Arc::clone(clock)),
             wallets: (wiring.wallets)(config.wallets.clone()),
+            fetcher: (wiring.fetcher)(config.public_url.is_loopback()),
             policy: policy(config),
             cause: Operator::of_this_process().cause(),
             storage,
@@ -73,6 +76,7 @@ impl<'a> Opened<'a> {
             blocks: &self.blocks,
             wallets: &*self.wallets,
             jws: &*self.wiring.jws,
+            fetcher: &*self.fetcher,
             clock: &*self.wiring.clock,
             entropy: &*self.wiring.entropy,
             policy: &self.policy,
@@ -97,6 +101,11 @@ impl<'a> Opened<'a> {
         let stored = self.keys().signing_keys().await;
         let stored = stored.map_err(|error| format!("failed to read the signing keys: {}", chain(&error)))?;
         Ok(CheckpointReader::of_server(&signer, &stored, &self.secret()?))
+    }
+
+    /// Makes the ids by which pairwise clients know people.
+    pub(crate) fn pairwise(&self) -> Result<PairwiseKey, String> {
+        self.secret().map(|secret| secret.pairwise_key())
     }
 
     /// The key of the record of events.

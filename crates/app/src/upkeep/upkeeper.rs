@@ -262,6 +262,7 @@ mod tests {
     use countersign_domain::figure::Figure;
     use countersign_domain::hour::Hour;
     use countersign_domain::lifetimes::Lifetimes;
+    use countersign_domain::pairwise::PairwiseKey;
     use countersign_domain::picture::PictureKey;
     use countersign_domain::public_url::PublicUrl;
     use countersign_domain::resource::ResourceRules;
@@ -300,6 +301,7 @@ mod tests {
                 texts: TextKey::new([7; 32]),
                 nonces: DpopNonceKey::new([8; 32]),
                 pictures: PictureKey::new([9; 32]),
+                pairwise: PairwiseKey::new([8; 32]),
                 record: fixtures::RECORD_KEY,
                 restored_at: None,
             },

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_domain::checkpoint::{Checkpoint, CheckpointClaims, Digest256, RecordKey, SignedCheckpoint};
 use countersign_domain::group::GroupName;
-use countersign_domain::id::{SessionId, TokenId, UserId};
+use countersign_domain::id::{Sid, SubjectId, TokenId};
 use countersign_domain::id_token::{ACR, AMR, IdTokenClaims, IdTokenRead, LogoutClaims};
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
@@ -173,6 +173,7 @@ impl TokenSigner for FakeSigner {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         Some(AccessTokenRead {
             id: TokenId::parse(payload["jti"].as_str()?)?,
+            subject: SubjectId::parse(payload["sub"].as_str()?)?.as_uuid(),
             audience: match payload["aud"].as_array() {
                 Some(several) => several.iter().map(text).collect::<Option<_>>()?,
                 None => vec![text(&payload["aud"])?],
@@ -190,9 +191,9 @@ impl TokenSigner for FakeSigner {
             SigningAlgorithm::ALL.iter().find_map(|algorithm| Self::read("JWT", *algorithm, token))?;
         let time = |value: &Value| OffsetDateTime::from_unix_timestamp(value.as_i64()?).ok();
         Some(IdTokenRead {
-            subject: UserId::parse(payload["sub"].as_str()?)?,
+            subject: SubjectId::parse(payload["sub"].as_str()?)?,
             audience: payload["aud"].as_str()?.to_owned(),
-            session: payload["sid"].as_str().and_then(SessionId::parse),
+            session: payload["sid"].as_str().and_then(Sid::parse),
             authenticated_at: time(&payload["auth_time"]),
             expires_at: time(&payload["exp"])?,
         })
@@ -220,7 +221,7 @@ pub(crate) fn access_payload(claims: &AccessClaims) -> Value {
         "client_id": claims.client,
         "scope": claims.scope.to_string(),
         "groups": claims.groups.as_deref().map(names),
-        "auth_time": claims.authenticated_at.unix_timestamp(),
+        "auth_time": claims.authenticated_at.map(OffsetDateTime::unix_timestamp),
         "iat": claims.issued_at.unix_timestamp(),
         "exp": claims.expires_at.unix_timestamp(),
         "jti": claims.id.to_string(),
@@ -238,7 +239,7 @@ pub(crate) fn id_payload(claims: &IdTokenClaims) -> Value {
         "aud": claims.audience,
         "exp": claims.expires_at.unix_timestamp(),
         "iat": claims.issued_at.unix_timestamp(),
-        "auth_time": claims.authenticated_at.unix_timestamp(),
+        "auth_time": claims.authenticated_at.map(OffsetDateTime::unix_timestamp),
         "nonce": claims.nonce,
         "at_hash": claims.access_token_hash,
         "amr": [AMR],

@@ -82,8 +82,9 @@ impl FieldChange {
     }
 
     /// A field that a client cannot change by itself if an operator registered it, because it would have more than
-    /// before: a client may give up values, and require more.
+    /// before: a client may give up values, and require more. How it knows people stays.
     pub fn widened(before: &Client, after: &Client) -> Option<ClientField> {
+        let is_moved = before.sector() != after.sector();
         let before = values(&before.metadata, before.authentication.method());
         let sides = before.into_iter().zip(values(&after.metadata, after.authentication.method()));
         let wider = |before: &Value, after: &Value| match (before, after) {
@@ -92,6 +93,9 @@ impl FieldChange {
             (Value::Required(before), Value::Required(after)) => *before && !*after,
             (Value::One(_) | Value::Many(_) | Value::Required(_), _) => true,
         };
+        if is_moved {
+            return Some(ClientField::SubjectType);
+        }
         // The kind of credential never changes, and a client with a secret may present it in both ways.
         let mut others = sides.filter(|((field, _), _)| *field != ClientField::Method);
         others.find(|((_, before), (_, after))| wider(before, after)).map(|((field, _), _)| field)

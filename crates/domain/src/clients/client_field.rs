@@ -156,8 +156,6 @@ fields! {
         grant_types: Texts, GrantTypes, List, Some((Basics, "It gets tokens by"));
         /// `client_secret_post` by default.
         token_endpoint_auth_method: Text, Method, Text, Some((Basics, "It authenticates with"));
-        /// Only `public`.
-        subject_type: Text, SubjectType, Text, None;
         /// Where the server notifies the client that a sign-in ended.
         backchannel_logout_uri: Text, BackchannelLogoutUri, Address,
             Some((Leaving, "It is notified of ended sign-ins at"));
@@ -193,6 +191,14 @@ fields! {
         id_token_signed_response_alg: Text, IdTokenAlgorithm,
             OneOf(&ID_TOKEN_ALGORITHMS, "must be RS256, ES256 or EdDSA"),
             Some((IdTokens, "The algorithm of its ID tokens"));
+        /// `public` or `pairwise`. Clients of different sectors get different `sub` values for the same person from
+        /// `pairwise`. A change gives everyone another `sub` at this client. Default: `public`.
+        subject_type: Text, SubjectType, OneOf(&SUBJECT_TYPES, "must be public or pairwise"),
+            Some((IdTokens, "Its IDs for people, which a change replaces"));
+        /// The address of a JSON array with all redirect URIs of the sector. Its host is the sector of a `pairwise` client;
+        /// by default the one host of the redirect URIs. Another host gives everyone another `sub` at this client.
+        sector_identifier_uri: Text, SectorIdentifierUri, Address,
+            Some((IdTokens, "The address of its sector, where another host replaces its IDs for people"));
         /// The algorithm of the client's assertions, for `private_key_jwt`; by default any that its keys allow.
         token_endpoint_auth_signing_alg: Text, AssertionAlgorithm,
             OneOf(&ASSERTION_ALGORITHMS, "must be RS256, PS256, ES256, ES384 or EdDSA"),
@@ -213,6 +219,10 @@ fields! {
 /// The algorithms that sign ID tokens.
 const ID_TOKEN_ALGORITHMS: [&str; 3] =
     [SigningAlgorithm::Rs256.name(), SigningAlgorithm::Es256.name(), SigningAlgorithm::EdDsa.name()];
+/// The values of `subject_type`.
+pub const SUBJECT_TYPES: [&str; 2] = ["public", PAIRWISE];
+/// The one with which each sector knows a person by another `sub`.
+pub(crate) const PAIRWISE: &str = "pairwise";
 /// The algorithms of assertions that we check.
 const ASSERTION_ALGORITHMS: [&str; 5] = ["RS256", "PS256", "ES256", "ES384", "EdDSA"];
 
@@ -344,7 +354,8 @@ mod tests {
         let names: Vec<_> = ClientField::in_words().into_iter().map(ClientField::name).collect();
         let signed = "client_name redirect_uris scope grant_types token_endpoint_auth_method client_uri jwks \
                       jwks_uri token_endpoint_auth_signing_alg require_pushed_authorization_requests \
-                      dpop_bound_access_tokens id_token_signed_response_alg access_token_ttl refresh_token_ttl \
+                      dpop_bound_access_tokens id_token_signed_response_alg subject_type \
+                      sector_identifier_uri access_token_ttl refresh_token_ttl \
                       refresh_token_idle_ttl backchannel_logout_uri \
                       post_logout_redirect_uris logo_uri tos_uri policy_uri contacts application_type";
         assert_eq!(names.join(" "), signed);

@@ -70,7 +70,5 @@ pub fn field_value<'a>(
         }
         Err(JudgedField::PushedRequests) => FieldValue::Truth(*requires_pushed_requests),
         Err(JudgedField::BoundTokens) => FieldValue::Truth(*requires_bound_tokens),
-        // Nothing is stored of what has one value only.
-        Err(JudgedField::SubjectType) => FieldValue::Text(None),
     }
 }

@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::addresses::host;
 use crate::client::{
-    AuthenticationMethod, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod, USUAL,
+    AuthenticationMethod, Client, ClientMetadata, ClientOrigin, DisplayMetadata, SecretMethod, USUAL,
     USUAL_OF_OPERATORS, USUAL_OF_SPECIFICATION,
 };
 use crate::client_field::{ClientField, FieldKind, FieldSaid};
@@ -20,6 +20,7 @@ use crate::redirect_uri::{
 use crate::scope::{Scope, ScopeSet};
 use crate::scopes::catalog::Catalog;
 use crate::scopes::named_scopes::UnknownScope;
+use crate::sector::{self, SectorRejected, SectorUnfit};
 
 pub use crate::client_field::RequestedMetadata;
 
@@ -41,6 +42,7 @@ impl RegistrationRejected {
             Self::RedirectUriCount | Self::RedirectUri { .. } => "redirect_uris",
             Self::Name(_) => "client_name",
             Self::Keys(_) => "jwks",
+            Self::Sector(_) => "sector_identifier_uri",
         }
     }
 }
@@ -147,6 +149,9 @@ pub enum RegistrationRejected {
         /// The longest that the settings allow.
         longest: i64,
     },
+    /// The list of the sector is not as it must be.
+    #[error("sector_identifier_uri {0}")]
+    Sector(SectorRejected),
     /// Another field has an unacceptable value.
     #[error("{field} {rule}")]
     Field {
@@ -189,9 +194,6 @@ pub fn judge(requested: RequestedMetadata, rules: Rules<'_>) -> Result<JudgedMet
     if requested.response_types.is_some_and(|types| !may_be(&types)) {
         return field("response_types", "must be [code]");
     }
-    if requested.subject_type.is_some_and(|kind| kind != "public") {
-        return field("subject_type", "must be public");
-    }
     let grant_types = judge_grant_types(requested.grant_types)?;
     let needs_credential = |grant_type: &GrantType| {
         matches!(grant_type, GrantType::ClientCredentials | GrantType::WalletSignature)
@@ -220,7 +222,17 @@ pub fn judge(requested: RequestedMetadata, rules: Rules<'_>) -> Result<JudgedMet
         requires_bound_tokens: requested.dpop_bound_access_tokens.unwrap_or(false),
         display,
     };
+    sector::judge(&metadata, rules.origin).map_err(unfit)?;
     Ok(JudgedMetadata { metadata, method, left_out })
+}
+
+/// Judges what a change does to the sector of a client. It must not move to another by the way.
+pub fn judge_sector_change(before: &Client, after: &Client) -> Result<(), RegistrationRejected> {
+    sector::judge_change(before, after).map_err(unfit)
+}
+
+fn unfit(SectorUnfit { field, rule }: SectorUnfit) -> RegistrationRejected {
+    RegistrationRejected::Field { field, rule }
 }
 
 fn judge_redirect_uris(

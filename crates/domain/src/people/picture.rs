@@ -8,7 +8,7 @@ use aes::Aes256;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use uuid::Uuid;
 
-use crate::id::UserId;
+use crate::id::SubjectId;
 
 /// The key from which the names of pictures are derived.
 #[derive(Clone)]
@@ -24,11 +24,11 @@ impl PictureKey {
         Self(Aes256::new(&bytes.into()))
     }
 
-    /// The name of a user's picture, which is always the same: the id, encrypted as the one block that it is. Without the key
-    /// nothing leads from one to the other, and no two users share a name. Userinfo returns it every time, and processors have
+    /// The name of the picture of a `sub`, which is always the same: the `sub`, encrypted as the one block that it is. Without
+    /// the key nothing leads from one to the other, and no two share a name. Userinfo returns it every time, and processors have
     /// instructions for AES.
-    pub fn name_of(&self, user: UserId) -> PictureName {
-        let mut block = user.as_uuid().into_bytes().into();
+    pub fn name_of(&self, subject: SubjectId) -> PictureName {
+        let mut block = subject.as_uuid().into_bytes().into();
         self.0.encrypt_block(&mut block);
         PictureName(block.into())
     }
@@ -66,12 +66,13 @@ impl fmt::Display for PictureName {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::UserId;
     use crate::identicon::identicon;
 
     /// F-14: anyone can see the URL of a picture.
     #[test]
     fn f_14_neither_the_name_nor_the_picture_follows_from_the_id() {
-        let user = UserId::random([7; 16]);
+        let user = UserId::random([7; 16]).as_public();
         let name = PictureKey::new([1; 32]).name_of(user);
         assert_eq!(PictureName::parse(&name.to_string()), Some(name));
         assert_eq!(PictureKey::new([1; 32]).name_of(user), name);
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn other_spellings_of_a_name_are_none() {
-        let name = PictureKey::new([1; 32]).name_of(UserId::random([7; 16])).to_string();
+        let name = PictureKey::new([1; 32]).name_of(UserId::random([7; 16]).as_public()).to_string();
         for text in [name.to_ascii_uppercase().as_str(), &name[1..], "", "x", &format!("{{{name}}}")] {
             assert_eq!(PictureName::parse(text), None, "{text}");
         }

@@ -162,6 +162,16 @@ impl ScopeSet {
         self.known & scope.bit() != 0
     }
 
+    /// Does it release the wallet that signed? To recognize a person, no client needs it.
+    pub const fn releases_wallet(&self) -> bool {
+        self.contains(Scope::Profile) || self.contains(Scope::Wallets)
+    }
+
+    /// Can a client learn a wallet with it? What the wallet signed names it, too.
+    pub const fn shows_wallet(&self) -> bool {
+        self.releases_wallet() || self.contains(Scope::WalletProof)
+    }
+
     /// Is every scope of this set in the other one?
     pub fn is_subset_of(&self, other: &Self) -> bool {
         self.known & !other.known == 0 && self.own().iter().all(|name| other.has_own(name))

@@ -111,6 +111,8 @@ pub struct Rules<'a> {
 pub struct Hints {
     /// The users that the client accepts.
     pub accepted: AcceptedUsers,
+    /// Does it insist on the time of the sign-in?
+    pub asked_auth_time: bool,
     /// The scopes whose claims were requested individually.
     pub scopes: ScopeSet,
 }
@@ -220,6 +222,7 @@ pub fn judge(
         response_mode,
         key: key.transpose()?,
         accepted: hints.accepted,
+        asked_auth_time: hints.asked_auth_time || max_age.is_some(),
     };
     let requester = Requester::Client(request);
     let expires_at = now + rules.lifetimes.session;

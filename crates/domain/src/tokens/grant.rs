@@ -4,7 +4,8 @@ use std::fmt;
 
 use time::OffsetDateTime;
 
-use crate::id::{ClientId, GrantId, SessionId, UserId};
+use crate::id::{ClientId, GrantId, SessionId, SubjectId, UserId};
+use crate::pairwise::KnownAs;
 use crate::particulars::Particulars;
 use crate::pkce::CodeChallenge;
 use crate::public_url::PublicUrl;
@@ -79,9 +80,12 @@ impl Grant {
         self.redirect_uri == Some(RedirectUri::of_device(public_url))
     }
 
-    /// The subject of the grant's tokens.
-    pub const fn subject(&self) -> TokenSubject {
-        self.holder.subject(self.client)
+    /// The subject of the grant's tokens, for its client, which knows people in this way.
+    pub fn subject(&self, known_as: &KnownAs) -> TokenSubject {
+        match &self.holder {
+            Holder::Person { user, .. } => TokenSubject::Person(known_as.subject(*user)),
+            Holder::Client => TokenSubject::Client(self.client),
+        }
     }
 }
 
@@ -100,14 +104,6 @@ pub enum Holder {
 }
 
 impl Holder {
-    /// The subject of the tokens that this client has from this holder.
-    pub const fn subject(&self, client: ClientId) -> TokenSubject {
-        match self {
-            Self::Person { user, .. } => TokenSubject::Person(*user),
-            Self::Client => TokenSubject::Client(client),
-        }
-    }
-
     /// The person who signed; `None` if no one did.
     pub const fn user(&self) -> Option<UserId> {
         match self {
@@ -128,8 +124,8 @@ impl Holder {
 /// The subject of a token (`sub`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenSubject {
-    /// A person.
-    Person(UserId),
+    /// A person, as the client of the token knows them.
+    Person(SubjectId),
     /// A client, by its own id.
     Client(ClientId),
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use time::OffsetDateTime;
 
-use crate::id::{SessionId, TokenId, UserId};
+use crate::id::{Sid, SubjectId, TokenId};
 use crate::user_info::UserInfo;
 
 /// The only sign-in method, in `amr`.
@@ -20,21 +20,21 @@ pub struct IdTokenClaims {
     /// `iss`: this server
     pub issuer: String,
     /// `sub`: the user
-    pub subject: UserId,
+    pub subject: SubjectId,
     /// `aud`: the client's id, as the client writes it
     pub audience: String,
     /// `iat`: when the token was issued
     pub issued_at: OffsetDateTime,
     /// `exp`: when the token expires
     pub expires_at: OffsetDateTime,
-    /// `auth_time`: when the wallet signed
-    pub authenticated_at: OffsetDateTime,
+    /// `auth_time`: when the wallet signed, unless that is hidden from the client
+    pub authenticated_at: Option<OffsetDateTime>,
     /// `nonce`, as in the request
     pub nonce: Option<String>,
     /// `at_hash`: the half hash of the access token
     pub access_token_hash: Option<String>,
     /// `sid`, if the browser remembers the sign-in
-    pub session: Option<SessionId>,
+    pub session: Option<Sid>,
     /// The claims that the scopes release.
     pub user: UserInfo,
     /// `wallet_proof`: what the wallet signed, so that the client can check it itself
@@ -64,9 +64,9 @@ pub struct LogoutClaims {
     /// `aud`: the client's id, as the client writes it
     pub audience: String,
     /// `sub`: the user
-    pub subject: UserId,
+    pub subject: SubjectId,
     /// `sid`: the session that ended
-    pub session: Option<SessionId>,
+    pub session: Option<Sid>,
     /// `iat`: when the token was issued
     pub issued_at: OffsetDateTime,
     /// `exp`: when the token expires
@@ -79,11 +79,11 @@ pub struct LogoutClaims {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdTokenRead {
     /// `sub`: the user
-    pub subject: UserId,
+    pub subject: SubjectId,
     /// `aud`: the client's id, as the client writes it
     pub audience: String,
     /// `sid`: the session
-    pub session: Option<SessionId>,
+    pub session: Option<Sid>,
     /// `auth_time`: when the wallet signed
     pub authenticated_at: Option<OffsetDateTime>,
     /// `exp`: when the token expires

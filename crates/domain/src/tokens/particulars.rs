@@ -12,6 +12,8 @@ pub struct Particulars {
     pub key: Option<KeyThumbprint>,
     /// What the wallet signed, if the client gets to see it.
     pub wallet_proof: Option<SignedText>,
+    /// Did the client ask when the user signed in? A pairwise client gets to know it only then.
+    pub asked_auth_time: bool,
 }
 
 impl Particulars {
@@ -20,6 +22,7 @@ impl Particulars {
     pub fn to_text(&self) -> Option<String> {
         let mut lines: Vec<String> = self.resources.iter().map(|uri| format!("resource {uri}")).collect();
         lines.extend(self.key.map(|key| format!("key {key}")));
+        lines.extend(self.asked_auth_time.then(|| "asked auth_time".to_owned()));
         if let Some(SignedText { text, signature }) = &self.wallet_proof {
             lines.push(format!("signature {signature}"));
             lines.push(format!("text {text}"));
@@ -41,6 +44,7 @@ impl Particulars {
             match line.split_once(' ')? {
                 ("resource", uri) => this.resources.push(uri.to_owned()),
                 ("key", key) => this.key = Some(KeyThumbprint::parse(key)?),
+                ("asked", "auth_time") => this.asked_auth_time = true,
                 ("signature", value) => signature = Some(value.to_owned()),
                 _ => return None,
             }
@@ -65,7 +69,8 @@ mod tests {
             Particulars { resources: resources.clone(), ..Particulars::default() },
             Particulars { key, ..Particulars::default() },
             Particulars { wallet_proof: Some(proof.clone()), ..Particulars::default() },
-            Particulars { resources, key, wallet_proof: Some(proof) },
+            Particulars { asked_auth_time: true, ..Particulars::default() },
+            Particulars { resources, key, wallet_proof: Some(proof), asked_auth_time: true },
         ];
         for particulars in all {
             assert_eq!(Particulars::parse(particulars.to_text().as_deref()), Some(particulars));
@@ -74,7 +79,7 @@ mod tests {
 
     #[test]
     fn another_text_is_not_guessed_at() {
-        for text in ["resource", "what is this", "signature 0xab", "text hello", "key short"] {
+        for text in ["resource", "what is this", "signature 0xab", "text hello", "key short", "asked name"] {
             assert_eq!(Particulars::parse(Some(text)), None, "{text}");
         }
     }

@@ -1,6 +1,7 @@
 //! Tokens: one row per answer of the token endpoint.
 
 use time::OffsetDateTime;
+use uuid::Uuid;
 
 use crate::audience::Audience;
 use crate::grant::{Holder, TokenSubject};
@@ -106,8 +107,8 @@ pub struct AccessClaims {
     /// `groups`: those of the user's groups that the operator releases to the client, sorted (RFC 9068 section
     /// 2.2.3.1)
     pub groups: Option<Vec<GroupName>>,
-    /// `auth_time`: when the wallet signed
-    pub authenticated_at: OffsetDateTime,
+    /// `auth_time`: when the wallet signed, unless that is hidden from the client
+    pub authenticated_at: Option<OffsetDateTime>,
     /// `iat`: when the token was issued
     pub issued_at: OffsetDateTime,
     /// `exp`: when the token expires
@@ -122,6 +123,8 @@ pub struct AccessClaims {
 pub struct AccessTokenRead {
     /// `jti`: the id of the token
     pub id: TokenId,
+    /// `sub`: the user or the client, as the client of the token knows them
+    pub subject: Uuid,
     /// `aud`: the servers that the token is for
     pub audience: Vec<String>,
     /// `client_id`, as the client writes it

@@ -87,6 +87,15 @@ id_type! {
 }
 
 id_type! {
+    /// A person, as one client knows them: `sub`. At public clients it is the [`UserId`].
+    SubjectId
+}
+id_type! {
+    /// A remembered sign-in, as one client knows it: `sid`. At public clients it is the [`SessionId`].
+    Sid
+}
+
+id_type! {
     /// An authorization request that a client pushed.
     PushedRequestId
 }
@@ -161,14 +170,21 @@ impl GrantId {
     }
 }
 
-impl UserId {
-    /// The name that we show for a person: `User_` and the first eight characters of the id.
+impl SubjectId {
+    /// The name that clients get for a person: `User_` and the first eight characters of the id.
     ///
     /// This is why the id is random: a time-ordered id would share its first characters with everyone who
     /// signed in during the same minute.
     pub fn preferred_username(&self) -> String {
         let text = self.to_string();
         format!("User_{}", text.get(..8).unwrap_or(&text))
+    }
+}
+
+impl UserId {
+    /// The person as public clients know them.
+    pub const fn as_public(&self) -> SubjectId {
+        SubjectId(self.0)
     }
 
     /// Makes a user's id, which is entirely random (UUID version 4).
@@ -227,7 +243,7 @@ mod tests {
 
     #[test]
     fn the_username_is_the_prefix_of_the_id() {
-        let user = UserId::random([0xab; 16]);
+        let user = UserId::random([0xab; 16]).as_public();
         assert_eq!(user.preferred_username(), "User_abababab");
     }
 }

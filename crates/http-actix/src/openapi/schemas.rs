@@ -239,6 +239,7 @@ fn account() -> Value {
     let wallet = derived::<data::WalletBody>(&[("linked_at", time())]);
     let app = derived::<data::AppBody>(&[
         ("client_id", json!({"format": "uuid"})),
+        ("sub", json!({"format": "uuid"})),
         ("scope", json!({"pattern": SCOPES})),
         ("granted_at", time()),
         ("last_used_at", time()),

@@ -62,6 +62,8 @@ pub(crate) struct SignInPage {
     pub(crate) expires_at: Option<Place>,
     pub(crate) how_to_sign: Vec<HintContext>,
     pub(crate) tries_left: Option<u8>,
+    /// Does the client get no wallet?
+    pub(crate) hides_wallet: bool,
     pub(crate) notice: Option<Place>,
     /// The name of the request in the log, where something went wrong.
     pub(crate) reference: Option<Place>,
@@ -171,7 +173,15 @@ impl ClientContext {
         links: &'a [WalletLink],
         values: &mut Values<'a>,
     ) -> Self {
-        let Some(ClientShown { name, uri, policy_uri, tos_uri, self_registered, described_at }) = client
+        let Some(ClientShown {
+            name,
+            uri,
+            policy_uri,
+            tos_uri,
+            self_registered,
+            described_at,
+            is_pairwise: _,
+        }) = client
         else {
             let account = (!links.is_empty()).then(|| public_url.join("/account"));
             return Self {
@@ -239,13 +249,15 @@ impl ContactContext {
 }
 
 impl ScopeContext {
-    pub(crate) fn list(scopes: &ScopeSet, new: Option<&ScopeSet>) -> Vec<Self> {
+    /// A pairwise client recognizes people by an ID of its own.
+    pub(crate) fn list(scopes: &ScopeSet, new: Option<&ScopeSet>, is_pairwise: bool) -> Vec<Self> {
         let is_new = |scope| new.is_some_and(|new| new.contains(scope));
         let context = |scope: Scope| Self {
             name: scope.name(),
             // Both give a user ID. A list says it once.
             words: match scope {
                 Scope::Profile if scopes.contains(Scope::OpenId) => "profile_beside_openid",
+                Scope::OpenId if is_pairwise => "openid_pairwise",
                 Scope::OpenId
                 | Scope::Profile
                 | Scope::Email

@@ -463,6 +463,8 @@ fn input_of(field: ClientField) -> Input {
         (ClientField::Name, words(name, 100)),
         (ClientField::RedirectUris, by_kind),
         (ClientField::Scopes, by_kind.with_hint()),
+        (ClientField::SubjectType, by_kind.with_hint().folded()),
+        (ClientField::SectorIdentifierUri, by_kind.with_hint().folded()),
         (ClientField::GrantTypes, Ticks.named(name).or(grant_types).folded()),
         (ClientField::Method, Select.named(name).of(&[("", "unsaid")]).or(methods)),
     ];

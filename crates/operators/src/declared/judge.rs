@@ -53,7 +53,7 @@ pub(super) async fn judge(
         plan.changes.extend(plan_group(item, state, named, &mut plan.gone));
     }
     plan.changes.extend(plan_people(people, state, mistakes));
-    let mut clients = judge_clients(management, files, state, &ahead, mistakes);
+    let mut clients = judge_clients(management, files, state, &ahead, mistakes).await;
     plan.changes.append(&mut clients);
     plan.changes.extend(pruned);
     Ok(plan)

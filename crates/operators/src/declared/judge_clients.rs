@@ -8,9 +8,10 @@ use countersign_domain::client::{
 };
 use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::declaration::DeclaredThing;
-use countersign_domain::registration::{JudgedMetadata, RegistrationRejected, Rules};
+use countersign_domain::registration::{JudgedMetadata, RegistrationRejected, Rules, judge_sector_change};
 use countersign_domain::secret::SecretHash;
 use countersign_usecases::Management;
+use countersign_usecases::clients::judge_sector::judge_sector;
 use countersign_usecases::clients::register_client::{judge, owners};
 use countersign_usecases::clients::update_client::carried_over;
 
@@ -20,21 +21,38 @@ use super::read_state::State;
 use super::{DeclaredFiles, FileClient, Item, Mistake};
 
 /// Compares all clients.
-pub(super) fn judge_clients(
+pub(super) async fn judge_clients(
     management: Management<'_>,
     files: &DeclaredFiles,
     state: &State,
     ahead: &Ahead,
     mistakes: &mut Vec<Mistake>,
 ) -> Vec<Change> {
-    let changes = files.clients.iter().filter_map(|item| {
-        let judged = judge_client(management, item, state, ahead);
-        judged.unwrap_or_else(|mut found| {
-            mistakes.append(&mut found);
-            None
-        })
-    });
-    changes.collect()
+    let mut changes = Vec::new();
+    for item in &files.clients {
+        match judge_client(management, item, state, ahead) {
+            Ok(None) => {}
+            Ok(Some(change)) => match judge_sector_of(management, &change).await {
+                Ok(()) => changes.push(change),
+                Err(rejected) => mistakes.push(refused(item, &rejected)),
+            },
+            Err(mut found) => mistakes.append(&mut found),
+        }
+    }
+    changes
+}
+
+async fn judge_sector_of(management: Management<'_>, change: &Change) -> Result<(), RegistrationRejected> {
+    let What::Client(planned) = &change.what else { return Ok(()) };
+    let (before, after) = match &**planned {
+        PlannedClient::Registered(now) => (None, &now.client),
+        PlannedClient::Kept { before, now } => (Some(&**before), &now.client),
+        PlannedClient::Deleted(_) => return Ok(()),
+    };
+    if let Some(before) = before {
+        judge_sector_change(before, after)?;
+    }
+    judge_sector(management.fetcher, before.map(|before| &before.metadata), &after.metadata).await
 }
 
 fn judge_client(
@@ -210,6 +228,7 @@ fn refused(item: &Item<FileClient>, rejected: &RegistrationRejected) -> Mistake 
         RegistrationRejected::Keys(reason) => item.mistake("client", "jwks", reason),
         RegistrationRejected::Scope { field, unknown } => item.mistake("client", field, unknown),
         RegistrationRejected::Lifetime { field, .. } => item.mistake("client", field, rejected),
+        RegistrationRejected::Sector(reason) => item.mistake("client", "sector_identifier_uri", reason),
         RegistrationRejected::Field { field, rule } => item.mistake("client", field, rule),
     }
 }

@@ -56,7 +56,8 @@ row! {
         token_endpoint_auth_signing_alg: Option<String> as Nullable<Text>,
         requires_pushed_requests: bool as Bool,
         requires_bound_tokens: bool as Bool,
-        lifetimes: Option<String> as Nullable<Text>,
+        /// The fields that few clients have: lines with the name of a field and its value.
+        rare_fields: Option<String> as Nullable<Text>,
         /// Changed by an operation of its own.
         #[diesel(skip_update)]
         resources: String as Text,
@@ -72,23 +73,37 @@ row! {
     }
 }
 
-/// The lifetimes of a client, if it has any.
-fn written_lifetimes(display: &DisplayMetadata) -> Option<String> {
-    let said = ClientField::DISPLAY.iter().filter_map(|field| match display.said(*field) {
-        Ok(FieldSaid::Number(Some(seconds))) => Some(format!("{field} {seconds}")),
+/// The fields that share a column, because few clients have any of them.
+const RARE: [ClientField; 5] = [
+    ClientField::SubjectType,
+    ClientField::SectorIdentifierUri,
+    ClientField::AccessTokenTtl,
+    ClientField::RefreshTokenTtl,
+    ClientField::RefreshTokenIdleTtl,
+];
+
+/// The rare fields of a client, if it has any.
+fn written_rarities(display: &DisplayMetadata) -> Option<String> {
+    let said = RARE.into_iter().filter_map(|field| match display.said(field) {
+        Ok(FieldSaid::Text(Some(text))) => Some(format!("{field} {text}")),
+        Ok(FieldSaid::Number(Some(number))) => Some(format!("{field} {number}")),
         Ok(_) | Err(_) => None,
     });
     let said: Vec<_> = said.collect();
     (!said.is_empty()).then(|| lines(said.iter().map(String::as_str)))
 }
 
-/// What a client with these lifetimes says, and nothing else.
-fn read_lifetimes(written: &str) -> Option<DisplayMetadata> {
+/// What a client with these rare fields says, and nothing else.
+fn read_rarities(written: &str) -> Option<DisplayMetadata> {
     let mut read = RequestedMetadata::default();
     for line in from_lines(written) {
-        let (name, seconds) = line.split_once(' ')?;
-        let FieldSlot::Number(slot) = read.slot(ClientField::parse(name)?) else { return None };
-        *slot = Some(whole(seconds)?);
+        let (name, value) = line.split_once(' ')?;
+        let field = ClientField::parse(name).filter(|field| RARE.contains(field))?;
+        match read.slot(field) {
+            FieldSlot::Text(slot) => *slot = Some(value.to_owned()),
+            FieldSlot::Number(slot) => *slot = Some(whole(value)?),
+            FieldSlot::Truth(_) | FieldSlot::Texts(_) | FieldSlot::Several(_) => return None,
+        }
     }
     Some(read.display)
 }
@@ -101,7 +116,7 @@ impl From<Client> for ClientRow {
             ClientAuthentication::Keys | ClientAuthentication::Public => None,
         };
         let old = secrets.and_then(|secrets| secrets.old);
-        let lifetimes = written_lifetimes(&client.metadata.display);
+        let rare_fields = written_rarities(&client.metadata.display);
         let ClientMetadata { name, redirect_uris, scopes, grant_types, display, .. } = client.metadata;
         Self {
             id: Id::from(client.id).into(),
@@ -129,7 +144,7 @@ impl From<Client> for ClientRow {
             token_endpoint_auth_signing_alg: display.token_endpoint_auth_signing_alg,
             requires_pushed_requests: client.metadata.requires_pushed_requests,
             requires_bound_tokens: client.metadata.requires_bound_tokens,
-            lifetimes,
+            rare_fields,
             resources: lines(client.resources.iter().map(String::as_str)),
             access_rule: client.access.rule.as_ref().map(ToString::to_string),
             released_groups: client.access.release.to_string(),
@@ -170,8 +185,8 @@ impl TryFrom<ClientRow> for Client {
             .map(|name| GrantType::parse(name).ok_or_else(|| at.impossible("grant_types")))
             .collect::<Result<_, _>>()?;
         let mut display = DisplayMetadata::default();
-        if let Some(lifetimes) = &row.lifetimes {
-            display = read_lifetimes(lifetimes).ok_or_else(|| at.impossible("lifetimes"))?;
+        if let Some(rare) = &row.rare_fields {
+            display = read_rarities(rare).ok_or_else(|| at.impossible("rare_fields"))?;
         }
         let rule = row.access_rule.as_deref().map(AccessRule::parse).transpose();
         let release = match &*row.released_groups {

@@ -3,7 +3,7 @@
 use countersign_domain::client::Client;
 use countersign_domain::consent::{Consent, ConsentDestination};
 use countersign_domain::email::UserEmail;
-use countersign_domain::id::{SessionId, UserId};
+use countersign_domain::id::{SessionId, SubjectId, UserId};
 use countersign_domain::login_session::LoginSession;
 use countersign_domain::redirect_uri::{Destination, RedirectUri};
 use countersign_domain::wallet::WalletAccount;
@@ -49,6 +49,8 @@ pub struct ConsentShown {
     pub consent: Consent,
     /// The client.
     pub client: ClientShown,
+    /// The person, as the client knows them.
+    pub subject: SubjectId,
     /// Where it led. People know the client by this, because anyone can choose a name.
     pub destination: ConsentShownAt,
     /// The scopes of resources in it, in the operator's words.
@@ -69,8 +71,9 @@ pub async fn read_account(context: &Context, browser: &Browser) -> Result<Accoun
             let destination = ConsentShownAt::of(&consent, &client);
             let own_scopes = context.show_scopes(&consent.scope).await?;
             let resources = context.show_resources(consent.terms.audiences.resources()).await?;
+            let subject = context.keys.pairwise.known_to(&client).subject(session.user);
             let client = (&*client).into();
-            shown.push(ConsentShown { consent, client, destination, own_scopes, resources });
+            shown.push(ConsentShown { consent, client, subject, destination, own_scopes, resources });
         }
     }
     Ok(AccountShown {

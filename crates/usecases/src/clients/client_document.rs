@@ -11,13 +11,14 @@ use countersign_domain::client_document::{DocumentUrl, host_of};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::ClientId;
 use countersign_domain::pending::{AccessRequest, PendingAuthorization, Requester};
-use countersign_domain::registration::{RegistrationRejected, RequestedMetadata, Rules};
+use countersign_domain::registration::{RegistrationRejected, RequestedMetadata, Rules, judge_sector_change};
 use countersign_domain::resource::{Catalog, OpenTo, Resource};
 use countersign_domain::scope::{Scope, ScopeName};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{EntropyExt, FetchError, Fetched, RegisterClient, StoreError, UpdateClient};
 
 use crate::Context;
+use crate::clients::judge_sector::judge_sector;
 use crate::clients::register_client::judge;
 use crate::clients::registration::{Registration, Writer};
 
@@ -81,9 +82,10 @@ pub(crate) async fn find_client(context: &Context, name: &str) -> Result<Arc<Cli
     let policy = &context.policy;
     let url = DocumentUrl::parse(name, policy.public_url.is_loopback());
     let url = url.filter(|_| policy.client_documents).ok_or(FindClientError::Unknown)?;
-    let mut client = describe(context, &url).await?;
+    let stored = context.clients.find(url.client()).await?;
+    let mut client = describe(context, &url, stored.as_deref()).await?;
     // What the operator decided about the client is not in its document.
-    if let Some(stored) = context.clients.find(client.id).await? {
+    if let Some(stored) = stored {
         client.resources.clone_from(&stored.resources);
         client.access.clone_from(&stored.access);
     }
@@ -158,7 +160,11 @@ fn is_as_described(stored: &Client, described: &Client) -> bool {
     stored.metadata == described.metadata && stored.authentication == described.authentication
 }
 
-async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, FindClientError> {
+async fn describe(
+    context: &Context,
+    url: &DocumentUrl,
+    stored: Option<&Client>,
+) -> Result<Client, FindClientError> {
     let now = context.clock.now();
     let fetched = context.fetcher.get(url.as_str()).await.map_err(DocumentRejected::NotFetched)?;
     let document = read_document(&fetched)?;
@@ -187,8 +193,10 @@ async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, FindCl
     if judged.metadata.size() > MAX_KEPT {
         return Err(DocumentRejected::TooLarge.into());
     }
+    let before = stored.map(|stored| &stored.metadata);
+    judge_sector(&*context.fetcher, before, &judged.metadata).await.map_err(DocumentRejected::Metadata)?;
     let nobodys_token = Secret::from_random(context.entropy.bytes());
-    Ok(Client {
+    let described = Client {
         id: url.client(),
         authentication,
         metadata: judged.metadata,
@@ -198,7 +206,11 @@ async fn describe(context: &Context, url: &DocumentUrl) -> Result<Client, FindCl
         access: ClientAccess::default(),
         registration_token: SecretHash::of(&nobodys_token),
         created_at: now.replace_nanosecond(0).unwrap_or(now),
-    })
+    };
+    if let Some(stored) = stored {
+        judge_sector_change(stored, &described).map_err(DocumentRejected::Metadata)?;
+    }
+    Ok(described)
 }
 
 /// Reads a document.

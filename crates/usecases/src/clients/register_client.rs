@@ -15,6 +15,7 @@ use countersign_ports::{EntropyExt, JwsRejected, RegisterClient, Registered, Sto
 
 use crate::Management;
 use crate::act_refused::ActRefused;
+use crate::clients::judge_sector::judge_sector;
 use crate::context::creating::MADE_BEFORE;
 
 /// A new client, with its secrets, which are shown only this once.
@@ -121,6 +122,7 @@ async fn register(
     let Given { id, secret, resources, access } = given;
     let now = management.clock.now();
     let judged = judge(management, requested, Rules::of(origin, declared))?;
+    judge_sector(management.fetcher, None, &judged.metadata).await?;
     let resources = match resources {
         Opened::Only(resources) => resources,
         Opened::AndOfScopes(mut resources) => {

@@ -88,6 +88,7 @@ fn rejected_metadata(rejected: &RegistrationRejected) -> OAuthError {
         | RegistrationRejected::Keys(_)
         | RegistrationRejected::Scope { .. }
         | RegistrationRejected::Lifetime { .. }
+        | RegistrationRejected::Sector(_)
         | RegistrationRejected::Field { .. } => Code::InvalidClientMetadata,
     };
     OAuthError::new(code, rejected.to_string())

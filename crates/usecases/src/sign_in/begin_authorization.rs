@@ -171,7 +171,7 @@ pub(crate) async fn judge(
 ) -> Result<Result<Judged, OAuthError>, StoreError> {
     let resources = context.resource_rules(authorization::names_resources(parameters, client)).await?;
     let rules = Rules { lifetimes: &context.policy.lifetimes, resources: &resources };
-    let hints = read_hints(context, parameters);
+    let hints = read_hints(context, parameters, client);
     let judged = match authorization::judge(now, parameters, client, redirect_uri, hints, rules) {
         Ok(judged) => judged,
         Err(error) => return Ok(Err(error)),

@@ -44,6 +44,8 @@ pub struct ClientShown {
     /// The host and port of its document, if a document describes it. The operator of that host answers for
     /// the client.
     pub described_at: Option<String>,
+    /// Does it know people by an id that clients of other sectors do not get?
+    pub is_pairwise: bool,
 }
 
 impl From<&Client> for ClientShown {
@@ -60,6 +62,7 @@ impl From<&Client> for ClientShown {
             tos_uri: address(&metadata.display.tos_uri),
             self_registered: *origin == ClientOrigin::SelfRegistered,
             described_at: document.as_deref().map(|document| host_of(document).to_owned()),
+            is_pairwise: metadata.is_pairwise(),
         }
     }
 }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::event::{Details, EventKind};
+use countersign_domain::id::{SubjectId, UserId};
 use countersign_domain::id_token::IdTokenRead;
 use countersign_domain::login_session::LoginSession;
+use countersign_domain::pairwise::KnownAs;
 use countersign_domain::redirect_uri::RedirectUri;
 use countersign_domain::scope::Scope;
 use countersign_domain::secret::Secret;
@@ -105,8 +107,9 @@ pub async fn judge_sign_out(
         (None, _) | (_, None) => None,
     };
     let session = find_login(context, browser.login.as_ref()).await?;
+    let hint = hint.map(|hint| meant_by(context, hint.subject, client.as_deref()));
     let step = match (hint, session) {
-        (Some(hint), Some(session)) if hint.subject != session.user => SignOutStep::Ask(Box::new(session)),
+        (Some(user), Some(session)) if user != session.user => SignOutStep::Ask(Box::new(session)),
         // Anyone can publish a document and get an ID token for it. So a hint about a person who is not
         // signed in here redirects no one.
         (Some(_), None) if client.as_ref().is_some_and(|client| client.origin == ClientOrigin::Document) => {
@@ -117,6 +120,12 @@ pub async fn judge_sign_out(
         (None, None) => SignOutStep::NotSignedIn,
     };
     Ok(SignOutJudged { step, client, back })
+}
+
+/// The user that a hint means, as its client knows them. If the client is not there any more, it is not known how it knew
+/// people, so a hint means someone only if they are known by their own id.
+fn meant_by(context: &Context, subject: SubjectId, client: Option<&Client>) -> UserId {
+    client.map_or(KnownAs::Public, |client| context.keys.pairwise.known_to(client)).user(subject)
 }
 
 /// The client that is named, or that the hint was issued to. A client that was deleted since has no

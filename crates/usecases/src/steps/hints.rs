@@ -2,8 +2,10 @@
 //! (OpenID Connect Core sections 5.5 and 3.1.2.1).
 
 use countersign_domain::authorization::Hints;
+use countersign_domain::client::Client;
 use countersign_domain::error::{OAuthError, OAuthErrorCode};
-use countersign_domain::id::UserId;
+use countersign_domain::id::SubjectId;
+use countersign_domain::pairwise::KnownAs;
 use countersign_domain::parameters::Parameters;
 use countersign_domain::pending::AcceptedUsers;
 use countersign_domain::scope::{Scope, ScopeSet};
@@ -17,16 +19,25 @@ const MOST_USERS: usize = 10;
 
 /// Reads both parameters. A hint that is not our token is refused, because then the client mixes up its
 /// providers.
-pub(crate) fn read_hints(context: &Context, parameters: &Parameters) -> Result<Hints, OAuthError> {
+///
+/// A pairwise client names people by the ids that it knows. A hint of another client then names no one, because an id means
+/// nothing outside its sector.
+pub(crate) fn read_hints(
+    context: &Context,
+    parameters: &Parameters,
+    client: &Client,
+) -> Result<Hints, OAuthError> {
+    // Few requests name a person, so the keys of a sector are derived only then.
+    let known_as = || context.keys.pairwise.known_to(client);
     let once = |name| parameters.once(name).ok().flatten();
     let mut accepted = AcceptedUsers::Anyone;
     if let Some(token) = once("id_token_hint") {
         let read = context.signer.read_id_token(token);
         let hinted = read.ok_or_else(|| refused("id_token_hint is not an ID token of this server"))?.subject;
-        accepted = accepted.among([hinted]);
+        accepted = accepted.among([known_as().user(hinted)]);
     }
     let Some(text) = once("claims") else {
-        return Ok(Hints { accepted, scopes: ScopeSet::default() });
+        return Ok(Hints { accepted, ..Hints::default() });
     };
     let unlike = || {
         refused(
@@ -34,7 +45,7 @@ pub(crate) fn read_hints(context: &Context, parameters: &Parameters) -> Result<H
         )
     };
     let claims = strict_json::object(text.as_bytes()).ok_or_else(unlike)?;
-    let mut scopes = Vec::new();
+    let (mut scopes, mut asked_auth_time) = (Vec::new(), false);
     for part in ["id_token", "userinfo"] {
         let nothing = Map::new();
         let asked = match claims.get(part) {
@@ -48,16 +59,18 @@ pub(crate) fn read_hints(context: &Context, parameters: &Parameters) -> Result<H
             scopes.extend(scope_of(name));
             let wanted = Wish::read(wish).ok_or_else(unlike)?;
             if name == "sub" {
-                accepted = wanted.judge(accepted)?;
+                accepted = wanted.judge(accepted, &known_as())?;
             }
+            asked_auth_time |= name == "auth_time" && wanted.is_essential;
         }
     }
-    Ok(Hints { accepted, scopes: ScopeSet::of(&scopes) })
+    Ok(Hints { accepted, scopes: ScopeSet::of(&scopes), asked_auth_time })
 }
 
-/// The values of which a claim should have one, by `value` and by `values`. `essential` changes nothing here, as the
-/// standard allows: the server sends what it knows.
+/// The values of which a claim should have one, by `value` and by `values`. `essential` only matters for what the server
+/// would not send otherwise: the time of the sign-in to a pairwise client.
 struct Wish<'a> {
+    is_essential: bool,
     value: Option<&'a Value>,
     values: Option<&'a Vec<Value>>,
 }
@@ -66,7 +79,7 @@ impl<'a> Wish<'a> {
     /// `None` if it is not one.
     fn read(wish: &'a Value) -> Option<Self> {
         match wish {
-            Value::Null => Some(Self { value: None, values: None }),
+            Value::Null => Some(Self { is_essential: false, value: None, values: None }),
             Value::Object(wish) => {
                 let values = match wish.get("values") {
                     None | Some(Value::Null) => None,
@@ -75,7 +88,8 @@ impl<'a> Wish<'a> {
                         return None;
                     }
                 };
-                Some(Self { value: wish.get("value").filter(|value| !value.is_null()), values })
+                let is_essential = wish.get("essential") == Some(&Value::Bool(true));
+                Some(Self { is_essential, value: wish.get("value").filter(|value| !value.is_null()), values })
             }
             Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
         }
@@ -83,11 +97,11 @@ impl<'a> Wish<'a> {
 
     /// Those of the users that are in it. No one here has another id, and a request that wants two different
     /// users at once can be answered by no sign-in.
-    fn judge(self, mut accepted: AcceptedUsers) -> Result<AcceptedUsers, OAuthError> {
+    fn judge(&self, mut accepted: AcceptedUsers, known_as: &KnownAs) -> Result<AcceptedUsers, OAuthError> {
         if self.values.is_some_and(|values| values.len() > MOST_USERS) {
             return Err(refused("claims names more than 10 users"));
         }
-        let of = |value: &Value| value.as_str().and_then(UserId::parse);
+        let of = |value: &Value| Some(known_as.user(SubjectId::parse(value.as_str()?)?));
         if let Some(value) = self.value {
             accepted = accepted.among(of(value));
         }

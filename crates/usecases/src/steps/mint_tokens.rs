@@ -3,10 +3,10 @@
 use countersign_domain::admission::{MAX_GROUPS_IN_TOKEN, size_in_token};
 use countersign_domain::audience::TokenAccess;
 use countersign_domain::client::Client;
-use countersign_domain::grant::{Grant, Holder};
+use countersign_domain::grant::{Grant, Holder, TokenSubject};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::group::GroupName;
-use countersign_domain::id::{TokenId, UserId};
+use countersign_domain::id::{Sid, SubjectId, TokenId, UserId};
 use countersign_domain::id_token::IdTokenClaims;
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::scope::{Scope, ScopeSet};
@@ -90,16 +90,25 @@ pub(crate) async fn mint_tokens(
     let lifetimes = client.lifetimes(&context.policy.lifetimes);
     let issuer = context.policy.public_url.as_str();
     let id = TokenId::at(now, context.entropy.bytes());
+    let (subject, shown) = {
+        let known_as = context.keys.pairwise.known_to(client);
+        let shows_time = !known_as.hides_times() || grant.particulars.asked_auth_time;
+        let shown = ShownSignIn {
+            session: grant.session.map(|session| known_as.sid(session)),
+            authenticated_at: shows_time.then_some(grant.authenticated_at),
+        };
+        (grant.subject(&known_as), shown)
+    };
     let access_expires_at = lifetimes.access_ends(now);
     let claims = AccessClaims {
         issuer: issuer.to_owned(),
         audience,
-        subject: grant.subject(),
+        subject,
         client: client.wire_id(),
         key,
         scope: scope.clone(),
         groups,
-        authenticated_at: grant.authenticated_at,
+        authenticated_at: shown.authenticated_at,
         issued_at: now,
         expires_at: access_expires_at,
         id,
@@ -127,13 +136,16 @@ pub(crate) async fn mint_tokens(
             .map(|secret| RefreshToken { hash: SecretHash::of(secret), expires_at: refresh_ends }),
         key: key.filter(|_| client.is_public()),
     };
-    let id_token = match &grant.holder {
-        Holder::Person { user, account } if scope.contains(Scope::OpenId) => {
-            let user = *user;
+    let id_token = match (&grant.holder, subject) {
+        (Holder::Person { user, account }, TokenSubject::Person(subject))
+            if scope.contains(Scope::OpenId) =>
+        {
             let facts = Facts {
                 client,
                 grant,
-                user,
+                user: *user,
+                subject,
+                shown,
                 account,
                 scope: &scope,
                 groups,
@@ -142,7 +154,7 @@ pub(crate) async fn mint_tokens(
             };
             Some(id_token(context, now, facts, &access_token).await?)
         }
-        Holder::Person { .. } | Holder::Client => None,
+        (Holder::Person { .. } | Holder::Client, _) => None,
     };
     let expires_in = lifetimes.access_seconds();
     let answer = TokenAnswer { access_token, expires_in, refresh_token, scope, id_token, key };
@@ -154,12 +166,21 @@ struct Facts<'a> {
     client: &'a Client,
     grant: &'a Grant,
     user: UserId,
+    subject: SubjectId,
+    shown: ShownSignIn,
     account: &'a WalletAccount,
     scope: &'a ScopeSet,
     groups: Option<Vec<GroupName>>,
     nonce: Option<&'a str>,
     /// When it expires, as the access token does.
     expires_at: OffsetDateTime,
+}
+
+/// What a client gets to know of a sign-in.
+struct ShownSignIn {
+    session: Option<Sid>,
+    /// When the wallet signed. All clients of a browser would get the same time, so a pairwise client must ask for it.
+    authenticated_at: Option<OffsetDateTime>,
 }
 
 /// The groups that the tokens of a user tell a client, if their scopes release any.
@@ -195,19 +216,19 @@ async fn id_token(
     facts: Facts<'_>,
     access_token: &Secret,
 ) -> Result<Secret, MintError> {
-    let Facts { client, grant, user, account, scope, groups, nonce, expires_at } = facts;
+    let Facts { client, grant, user, subject, shown, account, scope, groups, nonce, expires_at } = facts;
     let algorithm = client.id_token_algorithm();
     let claims = IdTokenClaims {
         issuer: context.policy.public_url.as_str().to_owned(),
-        subject: user,
+        subject,
         audience: client.wire_id(),
         issued_at: now,
         expires_at,
-        authenticated_at: grant.authenticated_at,
+        authenticated_at: shown.authenticated_at,
         nonce: nonce.map(ToOwned::to_owned),
         access_token_hash: Some(algorithm.half_hash(access_token.expose())),
-        session: grant.session,
-        user: released_claims(context, user, account, scope, groups).await?,
+        session: shown.session,
+        user: released_claims(context, (user, subject), account, scope, groups).await?,
         wallet_proof: grant.particulars.wallet_proof.clone().filter(|_| scope.contains(Scope::WalletProof)),
     };
     Ok(Secret::new(context.signer.sign_id_token(algorithm, &claims).await?))

@@ -97,6 +97,7 @@ pub(crate) fn new_grant(
                 nonce: request.nonce.clone(),
                 challenge: request.code_challenge,
                 key: request.key,
+                asked_auth_time: request.asked_auth_time,
             }
         }
         // The device has its code already, and no browser sees it.
@@ -108,6 +109,7 @@ pub(crate) fn new_grant(
             nonce: None,
             challenge: None,
             key: None,
+            asked_auth_time: false,
         },
     };
     let login = CompleteLogin {
@@ -125,6 +127,7 @@ pub(crate) fn new_grant(
             resources: access.resources.clone(),
             key: code.key,
             wallet_proof: signed.filter(|_| access.scope.contains(Scope::WalletProof)),
+            asked_auth_time: code.asked_auth_time,
         },
         code_hash: code.hash,
         now,
@@ -145,4 +148,5 @@ struct Code {
     nonce: Option<String>,
     challenge: Option<CodeChallenge>,
     key: Option<KeyThumbprint>,
+    asked_auth_time: bool,
 }

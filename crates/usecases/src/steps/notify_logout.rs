@@ -42,8 +42,8 @@ pub enum NotifyLogoutError {
 
 /// Notifies one client, once. A client that registered no address for it gets nothing.
 pub async fn notify_logout(notifier: Notifier<'_>, notice: LogoutNotice) -> Result<(), NotifyLogoutError> {
-    let Notifier { management: Management { clients, clock, entropy, policy, .. }, signer, fetcher } =
-        notifier;
+    let Notifier { management, signer, pairwise } = notifier;
+    let Management { clients, clock, entropy, policy, fetcher, .. } = management;
     let Some(client) = clients.find(notice.client).await? else { return Ok(()) };
     let Some(uri) = &client.metadata.backchannel_logout_uri else { return Ok(()) };
     if !is_web_address(uri) {
@@ -51,11 +51,12 @@ pub async fn notify_logout(notifier: Notifier<'_>, notice: LogoutNotice) -> Resu
         return Ok(());
     }
     let now = clock.now();
+    let known_as = pairwise.known_to(&client);
     let claims = LogoutClaims {
         issuer: policy.public_url.as_str().to_owned(),
         audience: client.wire_id(),
-        subject: notice.user,
-        session: Some(notice.session),
+        subject: known_as.subject(notice.user),
+        session: Some(known_as.sid(notice.session)),
         issued_at: now,
         expires_at: now + LIFETIME,
         id: TokenId::at(now, entropy.bytes()),

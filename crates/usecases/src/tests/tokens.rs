@@ -9,6 +9,7 @@ mod knowing_tokens;
 mod lifetimes;
 mod openid;
 mod own_scopes;
+mod pairwise;
 pub(super) mod programs;
 mod refreshing;
 mod revoking;

@@ -16,8 +16,9 @@ use countersign_domain::dpop::DpopNonceKey;
 use countersign_domain::event::Actor;
 use countersign_domain::forgetting::Past;
 use countersign_domain::group::{Group, GroupName};
-use countersign_domain::id::ClientId;
+use countersign_domain::id::{ClientId, UserId};
 use countersign_domain::lifetimes::Lifetimes;
+use countersign_domain::pairwise::PairwiseKey;
 use countersign_domain::parameters::Parameters;
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::picture::PictureKey;
@@ -171,6 +172,7 @@ impl World {
                 texts: TextKey::new([7; 32]),
                 nonces: DpopNonceKey::new([8; 32]),
                 pictures: PictureKey::new([9; 32]),
+                pairwise: PairwiseKey::new([8; 32]),
                 record: countersign_conformance::fixtures::RECORD_KEY,
                 restored_at: None,
             },
@@ -380,6 +382,11 @@ impl World {
 
     pub(super) async fn user_info(&self, tokens: &TokenAnswer) -> Result<UserInfo, ReadUserInfoError> {
         read_user_info(&self.context, &tokens.access_token, &Presented::Bearer).await
+    }
+
+    /// The user that a public client learns about.
+    pub(super) async fn user_of(&self, tokens: &TokenAnswer) -> UserId {
+        UserId::from_uuid(self.user_info(tokens).await.unwrap().subject.as_uuid())
     }
 
     pub(super) async fn is_alive(&self, tokens: &TokenAnswer) -> bool {

@@ -5,7 +5,7 @@ use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::client_auth::ClientCredentials;
 use countersign_domain::grant::{Holder, TokenSubject};
 use countersign_domain::group::GroupName;
-use countersign_domain::id::{ClientId, TokenId};
+use countersign_domain::id::{ClientId, SubjectId, TokenId};
 use countersign_domain::key_thumbprint::KeyThumbprint;
 use countersign_domain::scope::ScopeSet;
 use countersign_domain::secret::Secret;
@@ -27,7 +27,7 @@ pub struct TokenFacts {
     pub groups: Option<Vec<GroupName>>,
     /// The client that the token was issued to, by the id that it uses itself.
     pub client: String,
-    /// The user or the client that it is about.
+    /// The user or the client that it is about, as the client of the token knows them.
     pub subject: TokenSubject,
     /// When it was issued.
     pub issued_at: OffsetDateTime,
@@ -86,7 +86,11 @@ pub async fn introspect_token(
         scope: found.scope.clone(),
         groups,
         client: read.client,
-        subject: found.holder.subject(found.client),
+        // As the client of the token knows them, also if an API asks.
+        subject: match found.holder {
+            Holder::Person { .. } => TokenSubject::Person(SubjectId::from_uuid(read.subject)),
+            Holder::Client => TokenSubject::Client(found.client),
+        },
         issued_at: found.issued_at,
         expires_at,
         audience: Some(read.audience),
@@ -128,7 +132,7 @@ async fn refresh_facts(
         scope: found.grant.scope.clone(),
         groups,
         client: client.wire_id(),
-        subject: found.grant.subject(),
+        subject: found.grant.subject(&context.keys.pairwise.known_to(client)),
         issued_at: found.token.issued_at,
         expires_at: refresh.expires_at,
         audience: None,

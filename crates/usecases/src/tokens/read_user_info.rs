@@ -2,6 +2,7 @@
 //! user's wallets, groups and e-mail address take one more read each if they are released.
 
 use countersign_domain::grant::Holder;
+use countersign_domain::id::SubjectId;
 use countersign_domain::secret::Secret;
 use countersign_domain::user_info::UserInfo;
 use countersign_ports::StoreError;
@@ -81,7 +82,9 @@ pub async fn read_user_info(
     match &found.holder {
         Holder::Person { user, account } if UserInfo::is_reached_by(&found.scope) => {
             let groups = released_groups(context, found.client, *user, &found.scope).await?;
-            Ok(released_claims(context, *user, account, &found.scope, groups).await?)
+            // The client knows the user as its token says. So that takes no look at the client.
+            let known = (*user, SubjectId::from_uuid(read.subject));
+            Ok(released_claims(context, known, account, &found.scope, groups).await?)
         }
         Holder::Person { .. } | Holder::Client => Err(ReadUserInfoError::ScopeInsufficient),
     }

@@ -302,6 +302,7 @@ fn login(
             resources: says.resources.clone(),
             key: None,
             wallet_proof: Some(signed).filter(|_| says.scope.contains(Scope::WalletProof)),
+            asked_auth_time: false,
         },
         code_hash,
         now,

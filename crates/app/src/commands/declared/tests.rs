@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign_conformance::fakes::{FakeReader, ManualClock, SeededEntropy};
+use countersign_conformance::fakes::{FakeFetcher, FakeReader, ManualClock, SeededEntropy};
 use countersign_conformance::memory::MemoryStorage;
 use countersign_domain::admission::{AccessRule, Release};
 use countersign_domain::client_assertion::AssertionAudience;
@@ -42,6 +42,7 @@ struct Place {
     wallets: Arc<dyn WalletVerifier>,
     clock: Arc<ManualClock>,
     entropy: SeededEntropy,
+    fetcher: Arc<FakeFetcher>,
     policy: Policy,
 }
 
@@ -58,6 +59,7 @@ impl Place {
             blocks: Blocks::new(stored(), ticking()),
             wallets: (Wiring::standard().wallets)(countersign_adapters_crypto::WalletSettings::default()),
             entropy: SeededEntropy::new(1),
+            fetcher: Arc::new(FakeFetcher::default()),
             policy: Policy {
                 resources: ResourceRules::new(public_url.clone(), Vec::new()).unwrap(),
                 public_url,
@@ -87,6 +89,7 @@ impl Place {
             blocks: &self.blocks,
             wallets: &*self.wallets,
             jws: &FakeReader,
+            fetcher: &*self.fetcher,
             clock: &*self.clock,
             entropy: &self.entropy,
             policy: &self.policy,

@@ -39,8 +39,12 @@ pub(super) async fn tell(opened: &Opened<'_>, notices: &[LogoutNotice]) -> Resul
         return Ok(Notified::default());
     }
     let all: BTreeSet<_> = listening.iter().map(|notice| notice.client).collect();
-    let signer = match opened.signer().await {
-        Ok(signer) => signer,
+    let keys = match opened.signer().await {
+        Ok(signer) => opened.pairwise().map(|pairwise| (signer, pairwise)),
+        Err(reason) => Err(reason),
+    };
+    let (signer, pairwise) = match keys {
+        Ok(keys) => keys,
         Err(reason) => {
             note(&format!(
                 "no client could be notified that sign-ins ended: {reason}; not notified: {}",
@@ -49,8 +53,7 @@ pub(super) async fn tell(opened: &Opened<'_>, notices: &[LogoutNotice]) -> Resul
             return Ok(Notified { notified: BTreeSet::new(), not_notified: all });
         }
     };
-    let fetcher = (opened.wiring.fetcher)(opened.config.public_url.is_loopback());
-    let notifier = Notifier { management: opened.management(), signer: &signer, fetcher: &*fetcher };
+    let notifier = Notifier { management: opened.management(), signer: &signer, pairwise: &pairwise };
     let mut left: BTreeSet<_> = (0..listening.len()).collect();
     let posts = listening
         .iter()

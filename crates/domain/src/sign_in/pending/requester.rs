@@ -69,6 +69,8 @@ pub struct ClientRequest {
     pub key: Option<KeyThumbprint>,
     /// The users that the client accepts.
     pub accepted: AcceptedUsers,
+    /// Does the client ask when the user signed in?
+    pub asked_auth_time: bool,
 }
 
 /// Who may answer a request.
@@ -221,6 +223,7 @@ impl ClientRequest {
             response_mode: ResponseMode::Query,
             key: None,
             accepted: AcceptedUsers::Anyone,
+            asked_auth_time: false,
         }
     }
 

@@ -80,6 +80,9 @@ struct SealedRarities {
     accepted: Option<String>,
     #[serde(rename = "d", skip_serializing_if = "Option::is_none")]
     device: Option<String>,
+    /// The client asks when the user signed in.
+    #[serde(rename = "a", skip_serializing_if = "std::ops::Not::not")]
+    asked_auth_time: bool,
     #[serde(rename = "c", skip_serializing_if = "Option::is_none")]
     document: Option<String>,
     /// The invitation that is accepted: its id and its group.
@@ -108,6 +111,7 @@ impl SealedRarities {
                 form_post: request.response_mode == ResponseMode::FormPost,
                 key: request.key.map(|key| key.to_string()),
                 accepted: seal_users(&request.accepted),
+                asked_auth_time: request.asked_auth_time,
                 ..of(&request.access)
             },
             Requester::AccountPage { .. } => Self::default(),
@@ -164,8 +168,16 @@ impl SealedPending {
             extras,
         ) = self;
         let SealedExtras(ui_locales, oldest_sign_in, rarities) = extras.unwrap_or_default();
-        let SealedRarities { form_post, resources, key, accepted, device, document, invitation } =
-            rarities.unwrap_or_default();
+        let SealedRarities {
+            form_post,
+            resources,
+            key,
+            accepted,
+            device,
+            asked_auth_time,
+            document,
+            invitation,
+        } = rarities.unwrap_or_default();
         let client = uuid(&client)?;
         let redirect_uri = RedirectUri::from_trusted(redirect_uri);
         let access = || {
@@ -186,6 +198,7 @@ impl SealedPending {
                 response_mode: if form_post { ResponseMode::FormPost } else { ResponseMode::Query },
                 key: opened(key, KeyThumbprint::parse)?,
                 accepted: opened(accepted, open_users)?.unwrap_or_default(),
+                asked_auth_time,
             }),
             Some(id) => Requester::Device(WaitingDevice {
                 id: GrantId::from_uuid(uuid(&id)?),

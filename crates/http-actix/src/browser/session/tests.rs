@@ -146,6 +146,7 @@ fn a_cookie_of_the_release_before_opens_as_the_request_of_a_client() {
             login_hint: Some("0xA".to_owned()),
             response_mode: ResponseMode::FormPost,
             key: Some(KeyThumbprint::from_bytes([5; 32])),
+            asked_auth_time: false,
             accepted: AcceptedUsers::OneOf(vec![UserId::from_uuid(Uuid::from_bytes([6; 16]))]),
         }),
         ui_locales: Some("de".to_owned()),

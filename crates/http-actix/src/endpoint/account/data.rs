@@ -75,6 +75,10 @@ pub(crate) struct AppBody {
     /// For a client that its own document describes: the host and port of that document.
     #[serde(skip_serializing_if = "Option::is_none")]
     described_at: Option<String>,
+    /// The user's id at this client: `sub`.
+    sub: String,
+    /// Whether the client gets the user's wallet with these scopes.
+    knows_wallet: bool,
     /// Where the sign-in leads: the origin of a redirect URI, the scheme of an app, `device` or `program`.
     /// Left out if the user agreed before destinations were recorded; such an agreement does not continue a
     /// sign-in without a signature.
@@ -180,7 +184,7 @@ impl AccountBody {
         };
         Self {
             sub: shown.user.to_string(),
-            preferred_username: shown.user.preferred_username(),
+            preferred_username: shown.user.as_public().preferred_username(),
             created_at: iso8601(shown.created_at),
             wallets: shown.wallets.iter().map(wallet).collect(),
             apps: shown.consents.iter().map(|consent| AppBody::of(consent, issuer)).collect(),
@@ -192,7 +196,7 @@ impl AccountBody {
 }
 
 impl AppBody {
-    fn of(ConsentShown { consent, client, .. }: &ConsentShown, issuer: &str) -> Self {
+    fn of(ConsentShown { consent, client, subject, .. }: &ConsentShown, issuer: &str) -> Self {
         let audiences = &consent.terms.audiences;
         let this_server = audiences.hold_this_server().then_some(issuer);
         let destination = consent.terms.destination.to_text();
@@ -204,6 +208,8 @@ impl AppBody {
             client_uri: client.uri.clone(),
             self_registered: client.self_registered,
             described_at: client.described_at.clone(),
+            sub: subject.to_string(),
+            knows_wallet: consent.scope.shows_wallet(),
             scope: consent.scope.to_string(),
             granted_at: iso8601(consent.granted_at),
             last_used_at: iso8601(consent.last_used_at),

@@ -134,6 +134,8 @@ struct AppContext {
     name: String,
     self_registered: bool,
     described_at: Option<String>,
+    /// The key of the text about what it recognizes the person by: `wallet`, `id` or `pairwise`.
+    knows: &'static str,
     /// What the person agreed to at this app, the last used first. The form revokes all of it at once.
     agreements: Vec<AgreementContext>,
     /// The secret of the form that revokes its access.
@@ -334,13 +336,23 @@ impl AppContext {
             let agreement = AgreementContext::of(state, language, shown);
             let client_id = shown.consent.client.to_string();
             match apps.iter_mut().find(|app| app.client_id == client_id) {
-                Some(app) => app.agreements.push(agreement),
+                Some(app) => {
+                    app.agreements.push(agreement);
+                    if shown.consent.scope.shows_wallet() {
+                        app.knows = "wallet";
+                    }
+                }
                 None => apps.push(Self {
                     form: forms.secret(&Action::RevokeAccess { client: &client_id }),
                     client_id,
                     name: shown.client.name.clone(),
                     self_registered: shown.client.self_registered,
                     described_at: shown.client.described_at.clone(),
+                    knows: match shown.client.is_pairwise {
+                        _ if shown.consent.scope.shows_wallet() => "wallet",
+                        true => "pairwise",
+                        false => "id",
+                    },
                     agreements: vec![agreement],
                 }),
             }
@@ -363,7 +375,10 @@ impl AgreementContext {
         };
         Self {
             destinations,
-            scopes: ScopeContext::list(&consent.scope, None).into_iter().map(|scope| scope.words).collect(),
+            scopes: ScopeContext::list(&consent.scope, None, shown.client.is_pairwise)
+                .into_iter()
+                .map(|scope| scope.words)
+                .collect(),
             own_scopes: own_scopes.iter().map(|scope| OwnScopeContext::of(scope, language)).collect(),
             resources: resources.iter().map(|resource| ResourceContext::of(resource, |part| part)).collect(),
             granted: Moment::at(consent.granted_at),

@@ -138,7 +138,9 @@ pub(crate) async fn render(
         Requester::Device(device) => (false, Some(values.place(device.code.to_string())), None),
     };
     let RequestName { client_id, redirect_uri, state: client_state } = pending.requester.name();
+    let is_pairwise = sign_in.client.as_ref().is_some_and(|client| client.is_pairwise);
     let page = SignInPage {
+        hides_wallet: !is_account && !pending.scope().shows_wallet(),
         client: ClientContext::of(
             sign_in.client,
             &context.policy.public_url,
@@ -151,7 +153,7 @@ pub(crate) async fn render(
             InvitationContext::of(accepted, opened, &context.policy.public_url, &mut values)
         }),
         destination: values.place(state.pages.templates.destination(language, &sign_in.destination)),
-        scopes: ScopeContext::list(pending.scope(), new.as_ref()),
+        scopes: ScopeContext::list(pending.scope(), new.as_ref(), is_pairwise),
         own_scopes: OwnScopeContext::list(&own_scopes, new.as_ref(), language, &mut values),
         resources: resources
             .iter()

@@ -10,6 +10,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Data;
 use countersign_domain::client::AuthenticationMethod;
+use countersign_domain::client_field::SUBJECT_TYPES;
 use countersign_domain::grant_type::{GrantType, RESPONSE_TYPE_CODE};
 use countersign_domain::id_token::ACR;
 use countersign_domain::lifetimes::{Lifetimes, Longest, SHORTEST};
@@ -96,8 +97,8 @@ pub(crate) struct Metadata<'a> {
     response_modes_supported: [&'static str; ResponseMode::ALL.len()],
     /// The ways to get tokens.
     grant_types_supported: Vec<&'static str>,
-    /// Always `public`: every client sees the same `sub`.
-    subject_types_supported: [&'static str; 1],
+    /// `public`: such clients see the same `sub`. `pairwise`: each sector sees another.
+    subject_types_supported: [&'static str; 2],
     /// The algorithms that can sign ID tokens. A client chooses one when it registers.
     id_token_signing_alg_values_supported: [&'static str; SigningAlgorithm::ALL.len()],
     /// The only authentication context class.
@@ -221,7 +222,7 @@ pub(crate) fn metadata<'a>(
         response_types_supported: [RESPONSE_TYPE_CODE],
         response_modes_supported: ResponseMode::ALL.map(ResponseMode::name),
         grant_types_supported: GrantType::ALL.into_iter().map(GrantType::name).collect(),
-        subject_types_supported: ["public"],
+        subject_types_supported: SUBJECT_TYPES,
         id_token_signing_alg_values_supported: SigningAlgorithm::ALL.map(SigningAlgorithm::name),
         acr_values_supported: [ACR],
         claim_types_supported: ["normal"],

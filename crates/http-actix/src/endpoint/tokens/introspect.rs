@@ -8,7 +8,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::error::OAuthErrorCode;
 use countersign_domain::grant::TokenSubject;
 use countersign_domain::group::GroupName;
-use countersign_domain::id::UserId;
+use countersign_domain::id::SubjectId;
 use countersign_domain::secret::Secret;
 use countersign_usecases::tokens::introspect_token::{TokenFacts, introspect_token};
 use paperclip::actix::Apiv2Schema;
@@ -53,7 +53,7 @@ pub(crate) struct IntrospectionBody {
     /// The name that this server shows for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     username: Option<String>,
-    /// The user's id, or the client's id if the client got the token for itself.
+    /// The user's id, as the client of the token knows it, or the client's id if the client got the token for itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     sub: Option<String>,
     /// When the token expires, in seconds since 1970.
@@ -117,10 +117,10 @@ async fn handle(
 /// The name of the token's subject. A client that got a token for itself has a name of the same form.
 fn username_of(subject: TokenSubject) -> String {
     let id = match subject {
-        TokenSubject::Person(user) => user.as_uuid(),
-        TokenSubject::Client(client) => client.as_uuid(),
+        TokenSubject::Person(subject) => subject,
+        TokenSubject::Client(client) => SubjectId::from_uuid(client.as_uuid()),
     };
-    UserId::from_uuid(id).preferred_username()
+    id.preferred_username()
 }
 
 fn facts_of(facts: TokenFacts, issuer: &str) -> IntrospectionBody {

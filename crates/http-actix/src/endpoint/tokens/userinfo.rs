@@ -22,9 +22,9 @@ use crate::state::AppState;
 /// The claims that the token's scopes release.
 #[derive(Serialize, Apiv2Schema)]
 pub(crate) struct UserInfoBody {
-    /// The user's id; it never changes.
+    /// The user's id, which never changes. A `pairwise` client gets one of its sector.
     sub: String,
-    /// The wallet's address. Left out with scope `openid`, which reserves the name for a postal address.
+    /// The wallet's address, with scope `profile` and without `openid`, which reserves the name for a postal address.
     #[serde(skip_serializing_if = "Option::is_none")]
     address: Option<String>,
     /// `User_` and the first eight characters of `sub`.
@@ -35,10 +35,12 @@ pub(crate) struct UserInfoBody {
     /// A picture that this server draws, with scopes `openid` and `profile`.
     #[serde(skip_serializing_if = "Option::is_none")]
     picture: Option<String>,
-    /// The wallet's address.
-    wallet_address: String,
-    /// The wallet's account in CAIP-10 form.
-    wallet_account: String,
+    /// The wallet's address, with scope `profile` or `wallets`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wallet_address: Option<String>,
+    /// The wallet's account in CAIP-10 form, with scope `profile` or `wallets`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wallet_account: Option<String>,
     /// All wallets of the user in CAIP-10 form, with scope `wallets`.
     #[serde(skip_serializing_if = "Option::is_none")]
     wallets: Option<Vec<String>>,

@@ -81,12 +81,13 @@ fn everything(values: &mut Values<'static>, say: fn(&str) -> String) -> SignInPa
         expires_at: Some(value("expires_at")),
         how_to_sign: vec![HintContext { name: value("tool"), text: value("how") }],
         tries_left: Some(3),
+        hides_wallet: true,
         notice: Some(value("notice")),
         reference: Some(value("reference")),
     }
 }
 
-const CHANGES: [fn(&mut SignInPage); 29] = [
+const CHANGES: [fn(&mut SignInPage); 30] = [
     |_| {},
     |page| page.client.uri = None,
     |page| page.client.policy_uri = None,
@@ -116,6 +117,7 @@ const CHANGES: [fn(&mut SignInPage); 29] = [
     |page| page.contact = None,
     |page| page.contact.iter_mut().for_each(|contact| contact.is_web = false),
     |page| page.may_continue = false,
+    |page| page.hides_wallet = false,
 ];
 
 const SAYINGS: [fn(&str) -> String; 3] = [

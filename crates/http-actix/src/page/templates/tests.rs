@@ -414,8 +414,10 @@ fn what_an_application_receives_names_a_user_id_once_in_every_language() {
     let templates = Templates::load(None, Site::EXAMPLE, &MODULES).unwrap();
     for language in Language::ALL {
         let user_id = templates.text(language, "auth.gist_scopes.openid");
-        for asked in ["openid", "profile", "openid profile", "openid profile email groups"] {
-            let scopes = ScopeContext::list(&ScopeSet::parse(asked, &Catalog::NONE).unwrap(), None);
+        let all = ["openid", "profile", "openid profile", "openid profile email groups"];
+        for (asked, is_pairwise) in all.into_iter().flat_map(|asked| [(asked, false), (asked, true)]) {
+            let scopes = ScopeSet::parse(asked, &Catalog::NONE).unwrap();
+            let scopes = ScopeContext::list(&scopes, None, is_pairwise);
             let html = shown(&templates, language, Name::Auth, &page(&json!({ "scopes": scopes })));
             let (_, list) = html.split_once("aria-labelledby=\"receives\">").unwrap();
             let (list, _) = list.split_once("</ul>").unwrap();

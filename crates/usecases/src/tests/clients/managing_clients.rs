@@ -164,6 +164,8 @@ fn everything() -> RequestedMetadata {
             application_type: Some("web".to_owned()),
             id_token_signed_response_alg: Some("ES256".to_owned()),
             token_endpoint_auth_signing_alg: Some("ES256".to_owned()),
+            subject_type: None,
+            sector_identifier_uri: None,
             access_token_ttl: Some(300),
             refresh_token_ttl: Some(86_400),
             refresh_token_idle_ttl: Some(3_600),

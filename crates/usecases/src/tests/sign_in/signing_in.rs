@@ -39,9 +39,9 @@ async fn a_041_a_good_signature_gives_exactly_code_state_and_issuer() {
 async fn b_030_one_wallet_is_one_user_and_another_wallet_another() {
     let world = World::new();
     let (first, second) = (world.client().await, world.client().await);
-    let ann = world.user_info(&world.tokens(&first, "toy-ann").await).await.unwrap().subject;
-    let again = world.user_info(&world.tokens(&second, "toy-ann").await).await.unwrap().subject;
-    let bob = world.user_info(&world.tokens(&first, "toy-bob").await).await.unwrap().subject;
+    let ann = world.user_of(&world.tokens(&first, "toy-ann").await).await;
+    let again = world.user_of(&world.tokens(&second, "toy-ann").await).await;
+    let bob = world.user_of(&world.tokens(&first, "toy-bob").await).await;
     assert_eq!(ann, again);
     assert_ne!(ann, bob);
 }

@@ -41,7 +41,11 @@ async fn a_client_gets_an_access_token_and_nothing_else() {
     assert_eq!((read.audience, read.client), (vec!["https://api.example".to_owned()], client.id.clone()));
     let found = world.context.storage.find_access(read.id).await.unwrap().unwrap();
     assert_eq!(found.holder, Holder::Client);
-    assert_eq!(found.holder.subject(found.client).to_string(), client.id, "its subject is the client");
+    assert_eq!(
+        (found.client.to_string(), read.subject),
+        (client.id, found.client.as_uuid()),
+        "its subject is the client"
+    );
 }
 
 #[tokio::test]

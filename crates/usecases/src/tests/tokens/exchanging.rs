@@ -33,7 +33,7 @@ async fn a_059_a_code_becomes_tokens() {
     assert!(tokens.refresh_token.is_some());
     let info = world.user_info(&tokens).await.unwrap();
     assert_eq!(info.address.as_deref(), Some("toy-ann"));
-    assert_eq!(info.wallet_account, "toy:1:toy-ann");
+    assert_eq!(info.wallet_account.as_deref(), Some("toy:1:toy-ann"));
     assert!(info.preferred_username.starts_with("User_"));
 }
 

@@ -130,7 +130,7 @@ async fn userinfo_and_introspection_tell_the_groups_of_now_and_tokens_those_of_w
         assert_eq!(told(&world, &client, &tokens).await, [(); 4].map(|()| json!(["staff"])));
     }
     leave(&world, "staff", Subject::Wallet(toy("toy-ann"))).await;
-    let user = world.user_info(&tokens).await.unwrap().subject;
+    let user = world.user_of(&tokens).await;
     world.join("friends", Subject::User(user)).await;
     let [then, now] = [json!(["staff"]), json!(["friends"])];
     assert_eq!(told(&world, &client, &tokens).await, [then.clone(), then, now.clone(), now.clone()]);
@@ -230,7 +230,7 @@ async fn groups_that_do_not_fit_into_a_token_give_none_and_burn_nothing() {
     }
     let tokens = tokens(&world, &client, ALL).await;
     let code = world.code(&client, "toy-ann", &[("scope", ALL)]).await;
-    let user = world.user_info(&tokens).await.unwrap().subject;
+    let user = world.user_of(&tokens).await;
     world.join("one-more", Subject::User(user)).await;
     let told_to_client =
         "the groups of this user do not fit into a token: ask without the scope groups, or tell the operator";

@@ -127,7 +127,7 @@ async fn a_080_a_remembered_token_goes_with_its_client() {
 async fn a_080_a_remembered_token_goes_with_its_user() {
     let (replicas, client, tokens) = known().await;
     let context = &replicas[0].context;
-    let subject = replicas[0].user_info(&tokens).await.unwrap().subject;
+    let subject = replicas[0].user_of(&tokens).await;
     let delete = DeleteAccount {
         user: subject,
         now: context.clock.now(),

@@ -18,9 +18,9 @@ async fn a_signed_text_is_exchanged_for_tokens_of_the_wallets_user() {
     let client = program(&world).await;
     let answer = redeem(&world, signed(&client, &text(&world, &client).await)).await.unwrap();
     assert_eq!(answer.scope.to_string(), "profile email", "all that the client registered");
-    let user = world.user_info(&answer).await.unwrap().subject;
+    let user = world.user_of(&answer).await;
     let at_a_browser = world.tokens(&client, "toy-ann").await;
-    assert_eq!(world.user_info(&at_a_browser).await.unwrap().subject, user);
+    assert_eq!(world.user_of(&at_a_browser).await, user);
     assert!(world.refresh(&client, &answer).await.is_ok());
     let client = ClientId::parse(&client.id).unwrap();
     let consents = world.context.storage.consents_at(user, client).await.unwrap();

@@ -25,6 +25,8 @@ pub(crate) fn download() -> Operation {
             "client_name": "Photo Album",
             "client_uri": "https://photos.example",
             "self_registered": false,
+            "sub": USER,
+            "knows_wallet": true,
             "destination": "https://photos.example",
             "audiences": ["https://auth.example.com"],
             "scope": "profile email",
