@@ -90,6 +90,7 @@ export async function handIn(on, challenge, signature, { renew, failed, walletNa
     if (!mine()) return;
     if (problem.id === "expired") renew();
     else if (problem.id === "not-admitted") turnAway(challenge.address, problem.values);
+    else if (problem.id === "invitation-ended") location.reload(); // The page says so, and how to go on.
     else if (problem.id === "refused" && email?.value) refuseEmail(on); // The user entered nothing else.
     else await failed(problem, mine);
   }

@@ -64,6 +64,7 @@ function problemOf(response, answer) {
     const reference = headers.get("X-Request-Id");
     return new Problem("bad-signature", reference ? "bad_signature_reference" : "bad_signature", { status, values: { reference } });
   }
+  if (status === 403 && /^the(re is no such)? invitation/.test(reason)) return new Problem("invitation-ended", "refused", { status, values: { reason } });
   if (status === 403 && answer.error === "access_denied") {
     return new Problem("not-admitted", "not_admitted", { status, values: { reference: headers.get("X-Request-Id") } });
   }

@@ -17,8 +17,9 @@ const LAPTOP = { viewport: { width: 1280, height: 800 } };
 
 await manage("POST", "/groups", { name: "family" });
 const shop = await manage("POST", "/clients", {
-  client_name: "Photo Album", redirect_uris: [clientPage], client_uri: HOME, scope: "openid profile groups", rule: "groups:family",
+  client_name: "Photo Album", redirect_uris: [clientPage], client_uri: HOME, scope: "openid profile groups",
 });
+await manage("PUT", `/clients/${shop.client_id}/access`, { rule: "groups:family", release: "all" });
 const shopOnly = { client_id: shop.client_id };
 const invite = (more = {}) => manage("POST", "/invitations", { group: "family", from: "The Millers", ...more });
 
@@ -125,7 +126,7 @@ await check("an invitation that ended before the signature is said to be over, a
     if (scripted) await inState(page, "ready");
     await manage("DELETE", `/invitations/${invitation.id}`);
     await sign(page, wallet, scripted);
-    if (scripted) await page.locator('[role="alert"]:not(:empty)').first().waitFor(SLOW);
+    if (scripted) await page.locator("#invitation.warning").waitFor(SLOW);
     else await page.locator("#notice").waitFor(SLOW);
     assert.match(await page.locator("main").innerText(), /no longer valid/);
     await page.locator("#uninvited").click();
