@@ -70,7 +70,7 @@ for (const [device, settings] of [["a phone", PHONE], ["a laptop", LAPTOP]]) {
       const page = await context.newPage();
       const began = Date.now();
       await page.goto(invitation.link);
-      assert.match(await page.locator("main").innerText(), /The Millers invites you[^]*family[^]*Photo Album[^]*Ann/);
+      assert.match(await page.locator("main").innerText(), /Invitation from The Millers[^]*family[^]*Photo Album[^]*Ann/);
       await page.locator("#go-on").click();
       await page.waitForURL(HOME, SLOW);
       const visit = await toSignIn(page);

@@ -13,10 +13,12 @@ pub fn svg(text: &str) -> Option<String> {
     Some(image.split_once("?>").map_or(image.clone(), |(_, element)| element.trim_start().to_owned()))
 }
 
-/// The same in half blocks, for a terminal: light on dark, as most terminals are. Cameras read both.
+/// The same in half blocks, for a terminal. Most write light on dark, so what is dark in the code is left empty.
 pub fn blocks(text: &str) -> Option<String> {
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
-    Some(code.render::<unicode::Dense1x2>().quiet_zone(true).build())
+    let mut drawing = code.render::<unicode::Dense1x2>();
+    drawing.dark_color(unicode::Dense1x2::Light).light_color(unicode::Dense1x2::Dark);
+    Some(drawing.build())
 }
 
 #[cfg(test)]

@@ -51,6 +51,8 @@ function settings() {
       scope: SCOPES.join(" "),
     },
     responseTypes: ["code"],
+    subjectTypes: ["public", "pairwise"],
+    pairwiseIdentifier: (_, accountId, client) => `${accountId} at ${client.sectorIdentifier}`,
     cookies: { keys: [randomUUID()], long: { sameSite: "none" } },
     enableHttpPostMethods: true,
     jwks: {

@@ -125,6 +125,9 @@ pub enum InvitationState {
 }
 
 impl InvitationState {
+    /// Each of them.
+    pub const ALL: [Self; 4] = [Self::Open, Self::Used, Self::Expired, Self::Revoked];
+
     /// The word in answers and texts.
     pub const fn name(self) -> &'static str {
         match self {

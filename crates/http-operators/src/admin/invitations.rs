@@ -8,7 +8,7 @@ use countersign_domain::admin_key::{AdminArea, AdminRight};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, InvitationId};
-use countersign_domain::invitation::{Invitation, InvitationLimits, InvitationUse, Inviter};
+use countersign_domain::invitation::{Invitation, InvitationLimits, InvitationState, InvitationUse, Inviter};
 use countersign_domain::person_name::{MAX_PERSON_NAME_LENGTH, PersonName};
 use countersign_domain::secret::Secret;
 use countersign_domain::subject::Subject;
@@ -107,7 +107,7 @@ const INVITATION_LIST: Schema = Schema::answer("InvitationList", || {
 });
 
 fn state() -> (&'static str, Value) {
-    ("state", json!({"enum": ["open", "used", "expired", "revoked"]}))
+    ("state", json!({"enum": InvitationState::ALL.map(InvitationState::name)}))
 }
 
 /// A new invitation.

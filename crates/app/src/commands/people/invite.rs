@@ -79,7 +79,7 @@ async fn carry_out(command: InviteCommand, opened: &Opened<'_>, out: &mut dyn Wr
             let act = Act::RevokeInvitation { invitation: id.into() };
             let effect = effect_of(Operating::new(management), act).await?;
             let Effect::InvitationRevoked(revoked) = effect else { return Ok(()) };
-            Ok(match output.output {
+            match output.output {
                 Output::Json => writeln!(out, "{:#}", shown(&revoked, now))?,
                 Output::Table => {
                     writeln!(
@@ -88,7 +88,8 @@ async fn carry_out(command: InviteCommand, opened: &Opened<'_>, out: &mut dyn Wr
                         revoked.id, revoked.group
                     )?;
                 }
-            })
+            }
+            Ok(())
         }
     }
 }

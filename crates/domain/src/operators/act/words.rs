@@ -60,7 +60,7 @@ pub(super) fn for_people(uses: u32) -> String {
 /// A time in the longest unit that fits.
 pub fn spelled(seconds: u32) -> String {
     const UNITS: [(u32, &str); 3] = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
-    let fits = |(length, _): &&(u32, &str)| seconds >= *length && seconds % length == 0;
+    let fits = |(length, _): &&(u32, &str)| seconds >= *length && seconds.is_multiple_of(*length);
     let (number, unit) = match UNITS.iter().find(fits) {
         Some((length, unit)) => (seconds / length, *unit),
         None => (seconds, "second"),

@@ -11,6 +11,7 @@ use countersign_domain::desk::pending::FactName;
 use countersign_domain::desk::proposal::ProposalState;
 use countersign_domain::event::EventKind;
 use countersign_domain::group::GroupName;
+use countersign_domain::invitation::InvitationState;
 use countersign_domain::refusal::RefusedFor;
 use countersign_domain::registration::{Rules, judge};
 use countersign_domain::resource::{Catalog, OpenTo, Resource, ResourceName};
@@ -116,7 +117,7 @@ fn every_text_of_the_desk_is_said_and_whatever_is_said_has_a_text() {
                 .map(str::to_owned)
                 .collect(),
         ),
-        ("invitation_states", ["open", "used", "expired", "revoked"].map(str::to_owned).into()),
+        ("invitation_states", InvitationState::ALL.map(|state| state.name().to_owned()).into()),
         ("actors", ["server", "deleted", "cli", "key", "file"].map(str::to_owned).into()),
         ("kinds", EventKind::ALL.iter().map(|kind| kind.name().to_owned()).collect()),
         (
@@ -161,7 +162,7 @@ fn every_text_of_the_desk_is_said_and_whatever_is_said_has_a_text() {
 const HIDDEN: [&str; 6] = ["user", "client", "invitation", "kid", "proposal", "nothing"];
 
 /// The groups whose keys are words of the domain, which are compared above or there.
-const OF_DOMAIN: [&str; 12] = [
+const OF_DOMAIN: [&str; 13] = [
     "happened",
     "changes",
     "fields",
@@ -170,6 +171,7 @@ const OF_DOMAIN: [&str; 12] = [
     "facts",
     "kinds",
     "proposal_states",
+    "invitation_states",
     "registered_by",
     "key_states",
     "charts",

@@ -84,7 +84,9 @@ fn accept(
     }
     match found.state(*now) {
         InvitationState::Open => {}
-        ended => return Ok(InvitationAccepted::Ended(ended)),
+        ended @ (InvitationState::Used | InvitationState::Expired | InvitationState::Revoked) => {
+            return Ok(InvitationAccepted::Ended(ended));
+        }
     }
     let (id, at) = (Id::from(accepted.id), At(*now));
     AddWallet { group, family, chain, address, now: at }.run(db)?;
