@@ -10,7 +10,7 @@ use countersign_tests::server::binary;
 
 /// How large the program of the tests may be, in bytes that are loaded. A release of it has half of that. If it grows
 /// beyond, let `make package` say whether the image still has less than 40 MB, and write down the new number.
-const MOST: u64 = 74_500_000;
+const MOST: u64 = 77_500_000;
 
 #[test]
 fn the_packages_are_made_of_the_program_that_the_tests_start() {
