@@ -122,7 +122,7 @@ on_both! {
         assert_eq!(members(database), 1);
         let account = open(&mut browser, "/account").expect(200).text();
         assert!(account.contains("id=\"came-by\"") && account.contains("The Millers"), "{account}");
-        // Members, whoever they are, spend nothing.
+        // Members spend nothing.
         let mut browser = server.browser();
         open(&mut browser, &link(&invitation)).expect(303);
         let challenge = browser.challenge(&fields, &wallet);
@@ -295,7 +295,7 @@ on_both! {
             let members = u64::try_from(database.number("SELECT count(*) FROM group_wallets")).unwrap();
             let listed = u64::try_from(database.number("SELECT count(*) FROM invitation_uses")).unwrap();
             assert_eq!((used, used), (members, listed));
-            assert!(came > 0 && used >= came, "{came} people were told that they came in, and {used} uses are spent");
+            assert!(came > 0 && used >= came, "{came} people read that they came in, and {used} uses are spent");
         }
     }
 

@@ -103,7 +103,7 @@ await check("without an application, the link leads to the account, which says w
   await context.close();
 });
 
-await check("whoever does not want it signs in without it", async () => {
+await check("people who do not want it sign in without it", async () => {
   const invitation = await invite(shopOnly);
   const context = await visitor({ ...LAPTOP, wallet: new TestWallet() });
   const page = await context.newPage();

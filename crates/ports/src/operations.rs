@@ -380,7 +380,7 @@ macro_rules! storage_operations {
                     create_invitation(own command: CreateInvitation) -> InvitationCreated [recorded];
 
                     /// Revokes an invitation for good. The answer says whether it existed and was not revoked before.
-                    /// Who came in by it stays in the group.
+                    /// People who came in stay in the group.
                     revoke_invitation(own command: RevokeInvitation) -> bool [recorded];
 
                     /// Spends one use of an invitation and puts the wallet into its group, in one commit. Guards: the

@@ -74,7 +74,7 @@ pub enum ActRefused {
     /// The request made it before, and it is not there any more as it was made.
     #[error("{MADE_BEFORE}")]
     MadeBefore,
-    /// The invitation cannot be so.
+    /// The limits of the invitation are not allowed.
     #[error(transparent)]
     InvitationUnfit(InvitationUnfit),
     /// There is no such invitation.

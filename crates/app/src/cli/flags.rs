@@ -50,10 +50,11 @@ pub(super) fn with_settings(root: Command) -> Command {
             &["show", "add", "remove"],
             &[],
         ),
-        "invite" => with(command, &[&DATABASE[..], &["default_access"]].concat(), |flag| flag.global(true)),
         "apply" => with(command, &[&DATABASE[..], &ADDRESSES, &["resources"]].concat(), |flag| flag),
         "export" => with(command, &[&DATABASE[..], &["resources"]].concat(), |flag| flag),
-        "access" => with(command, &[&DATABASE[..], &["default_access"]].concat(), |flag| flag.global(true)),
+        "access" | "invite" => {
+            with(command, &[&DATABASE[..], &["default_access"]].concat(), |flag| flag.global(true))
+        }
         "key" => with(command, &DATABASE, |flag| flag.global(true))
             .mut_subcommand("rotate", |rotate| with_these(rotate, &["secret"], |flag| flag)),
         "challenge" => command.mut_subcommand("verify", |verify| with(verify, &["coins"], |flag| flag)),

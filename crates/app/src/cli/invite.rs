@@ -68,7 +68,7 @@ pub(crate) enum InviteCommand {
         #[command(flatten)]
         output: OutputChoice,
     },
-    /// Revoke an invitation for good. Who came in by it stays in the group.
+    /// Revoke an invitation for good. People who came in stay in the group.
     #[command(after_help = INVITE_EXAMPLES)]
     Revoke {
         /// Its id, as `invite list` shows it.

@@ -46,6 +46,11 @@ impl Contact {
         }
     }
 
+    /// Does a link to it lead to a page?
+    pub const fn is_web(&self) -> bool {
+        matches!(self, Self::Page(_))
+    }
+
     /// Where a link to it leads.
     pub fn link(&self) -> String {
         match self {

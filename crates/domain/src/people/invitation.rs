@@ -18,7 +18,7 @@ use crate::wallet::WalletAccount;
 /// The path of the links.
 pub const JOIN: &str = "/join";
 /// The longest words for who invites, in characters.
-const MAX_INVITER_LENGTH: usize = 64;
+pub const MAX_INVITER_LENGTH: usize = 64;
 
 readable_text! {
     /// Who invites, in the words of the operator. The page shows them.
@@ -40,14 +40,18 @@ pub struct InvitationLimits {
     pub lives: u32,
 }
 
-/// Why an invitation cannot be so.
+/// Why an invitation cannot be created with its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvitationUnfit {
     /// It is for no one, or for too many.
     #[error("an invitation is for 1 to {} people", InvitationLimits::MOST_USES)]
     Uses,
     /// It ends at once, or too late.
-    #[error("an invitation is valid for 60 seconds to 365 days")]
+    #[error(
+        "an invitation is valid for {} seconds to {} days",
+        InvitationLimits::SHORTEST,
+        InvitationLimits::LONGEST / 86_400
+    )]
     Lives,
     /// It gives one name to several people.
     #[error("a name is for one person: leave it out, or make one invitation for each")]
@@ -65,7 +69,7 @@ impl InvitationLimits {
     /// For one person, for a week.
     pub const USUAL: Self = Self { uses: 1, lives: 7 * 86_400 };
 
-    /// Can an invitation be so, with this name or none?
+    /// Are these limits allowed for an invitation with this name, or with none?
     pub const fn judge(self, name: Option<&PersonName>) -> Result<(), InvitationUnfit> {
         if self.uses == 0 || self.uses > Self::MOST_USES {
             Err(InvitationUnfit::Uses)
@@ -111,7 +115,7 @@ pub struct Invitation {
     pub revoked_at: Option<OffsetDateTime>,
 }
 
-/// What an invitation is good for.
+/// Whether an invitation still lets people in, or why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvitationState {
     /// People can come in by it.
@@ -140,7 +144,7 @@ impl InvitationState {
 }
 
 impl Invitation {
-    /// What it is good for now.
+    /// Does it let people in now, or why not?
     pub fn state(&self, now: OffsetDateTime) -> InvitationState {
         if self.revoked_at.is_some() {
             InvitationState::Revoked
@@ -153,13 +157,18 @@ impl Invitation {
         }
     }
 
+    /// Who invites, for people: the operator's words, or the host of this server.
+    pub fn inviter_or_host<'a>(&'a self, public_url: &'a PublicUrl) -> &'a str {
+        self.inviter.as_ref().map_or_else(|| public_url.authority(), Inviter::as_str)
+    }
+
     /// What a pending request remembers of it.
     pub fn accepted(&self) -> AcceptedInvitation {
         AcceptedInvitation { id: self.id, group: self.group.clone() }
     }
 }
 
-/// What the link of an invitation contains, as the path of our own address.
+/// The link of an invitation, which contains its secret.
 pub fn link(public_url: &PublicUrl, secret: &Secret) -> Secret {
     Secret::new(format!("{}/{}", public_url.join(JOIN), secret.expose()))
 }

@@ -31,6 +31,9 @@ const ANSWER_KEY: &str = "a";
 const INVITATION_KEY: &str = "i";
 const MARK_KEY: &str = "m";
 
+/// What the session has besides the pending requests.
+const BESIDE_PENDINGS: [&str; 5] = [CHANGE_KEY, DESK_KEY, ANSWER_KEY, INVITATION_KEY, MARK_KEY];
+
 /// Browsers accept cookies of up to 4,096 bytes. Sealing adds 28 bytes, and base64 a third. About one
 /// character in 32 is then written as three. The rest is for the name, and a margin.
 const MAX_PLAIN: usize = 2_740;
@@ -140,11 +143,7 @@ impl Pendings {
             forget(session, KEY);
             return Ok(());
         }
-        let entries = session.entries();
-        let taken = [CHANGE_KEY, DESK_KEY, ANSWER_KEY, INVITATION_KEY, MARK_KEY]
-            .map(|key| entries.get(key).map_or(0, |text| escaped_size(text)));
-        drop(entries);
-        let room = taken.into_iter().fold(MAX_PLAIN, usize::saturating_sub);
+        let room = MAX_PLAIN.saturating_sub(size_of(session, &BESIDE_PENDINGS));
         session.insert(KEY, self.fit(room)?).map_err(|_| TooLarge)
     }
 
@@ -208,6 +207,12 @@ pub(crate) fn forget_invitation(session: &Session) {
     }
 }
 
+/// The size of these entries in the cookie.
+fn size_of(session: &Session, keys: &[&str]) -> usize {
+    let entries = session.entries();
+    keys.iter().filter_map(|key| entries.get(*key)).map(|text| escaped_size(text)).sum()
+}
+
 /// Removes an entry from the session. If only the mark is left, the cookie is removed too.
 fn forget(session: &Session, key: &str) {
     session.remove(key);
@@ -265,15 +270,12 @@ pub fn save_desk_change(
     now: OffsetDateTime,
 ) -> Result<(), TooLarge> {
     session.insert(DESK_KEY, SealedDeskChange::seal(change)).map_err(|_| TooLarge)?;
-    let taken = |key: &str| session.entries().get(key).map_or(0, |text| escaped_size(text));
     for other in [CHANGE_KEY, ANSWER_KEY, INVITATION_KEY] {
-        if [CHANGE_KEY, DESK_KEY, ANSWER_KEY, INVITATION_KEY, MARK_KEY].map(taken).iter().sum::<usize>()
-            > MAX_PLAIN
-        {
+        if size_of(session, &BESIDE_PENDINGS) > MAX_PLAIN {
             session.remove(other);
         }
     }
-    if [DESK_KEY, MARK_KEY].map(taken).iter().sum::<usize>() > MAX_PLAIN {
+    if size_of(session, &[DESK_KEY, MARK_KEY]) > MAX_PLAIN {
         return Err(TooLarge);
     }
     let pendings = Pendings::load(session, now);

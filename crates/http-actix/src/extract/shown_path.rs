@@ -1,14 +1,15 @@
 //! A path as the log and operators see it.
 
 use countersign_domain::id::UserId;
+use countersign_domain::invitation::JOIN;
 use countersign_domain::wallet::shortened;
 
 /// Our paths contain nothing longer than a client id. Longer paths are not ours, and are cut.
 pub fn shown_path(path: &str) -> String {
     let shown = |path: &str| path.chars().filter(|character| !character.is_control()).take(100).collect();
     // What follows is the secret of an invitation.
-    if path.starts_with("/join/") {
-        return "/join/…".to_owned();
+    if path.strip_prefix(JOIN).is_some_and(|rest| rest.starts_with('/')) {
+        return format!("{JOIN}/…");
     }
     match wallet_in(path) {
         Some((before, wallet, after)) => shown(&format!("{before}{}{after}", shortened(wallet))),

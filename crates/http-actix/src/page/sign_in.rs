@@ -1,14 +1,13 @@
 //! What the sign-in page shows.
 
 use countersign_domain::contact::Contact;
-use countersign_domain::invitation::{AcceptedInvitation, InvitationState};
+use countersign_domain::invitation::{AcceptedInvitation, Invitation};
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::scope::{Scope, ScopeSet};
 use countersign_domain::wallet::WalletAccount;
 use countersign_domain::wallet_link::WalletLink;
 use countersign_usecases::context::resources::ShownScope;
 use countersign_usecases::sign_in::describe_sign_in::ClientShown;
-use countersign_usecases::sign_in::open_invitation::OpenedInvitation;
 use serde::Serialize;
 
 use crate::page::language::Language;
@@ -84,21 +83,21 @@ pub(crate) struct InvitationContext {
 impl InvitationContext {
     pub(crate) fn of<'a>(
         accepted: &'a AcceptedInvitation,
-        opened: Option<OpenedInvitation>,
+        found: Option<Invitation>,
+        is_open: bool,
         public_url: &'a PublicUrl,
         values: &mut Values<'a>,
     ) -> Self {
-        let ended = opened.as_ref().is_none_or(|opened| opened.state != InvitationState::Open);
-        let (inviter, name) =
-            opened.map(|opened| (opened.invitation.inviter, opened.invitation.name)).unwrap_or_default();
+        let from = match &found {
+            Some(invitation) => values.place(invitation.inviter_or_host(public_url).to_owned()),
+            None => values.place(public_url.authority()),
+        };
+        let name = found.and_then(|invitation| invitation.name);
         Self {
             group: values.place(accepted.group.as_str()),
-            from: match inviter {
-                Some(words) => values.place(words.to_string()),
-                None => values.place(public_url.authority()),
-            },
+            from,
             name: name.map(|name| values.place(name.to_string())),
-            ended,
+            ended: !is_open,
         }
     }
 }
@@ -243,7 +242,7 @@ impl ContactContext {
         Self {
             text: values.place(contact.shown()),
             link: values.place(contact.link()),
-            is_web: matches!(contact, Contact::Page(_)),
+            is_web: contact.is_web(),
         }
     }
 }

@@ -8,7 +8,9 @@ use countersign_domain::admin_key::{AdminArea, AdminRight};
 use countersign_domain::challenge::iso8601;
 use countersign_domain::group::GroupName;
 use countersign_domain::id::{ClientId, InvitationId};
-use countersign_domain::invitation::{Invitation, InvitationLimits, InvitationState, InvitationUse, Inviter};
+use countersign_domain::invitation::{
+    Invitation, InvitationLimits, InvitationState, InvitationUse, Inviter, MAX_INVITER_LENGTH,
+};
 use countersign_domain::person_name::{MAX_PERSON_NAME_LENGTH, PersonName};
 use countersign_domain::secret::Secret;
 use countersign_domain::subject::Subject;
@@ -65,7 +67,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
     .answers(200, INVITATION_WITH_WALLETS),
     act(
         ActName::RevokeInvitation,
-        ("Revoke an invitation", "Who came in by it stays in the group."),
+        ("Revoke an invitation", "People who came in stay in the group."),
         || web::delete().to(revoke),
     )
     .answers(200, INVITATION)
@@ -86,7 +88,7 @@ const NEW_INVITATION: Schema = Schema::body::<NewInvitationBody>(
                 ("uses", limits(1, most, uses)),
                 ("expires_in", limits(InvitationLimits::SHORTEST, InvitationLimits::LONGEST, lives)),
                 ("name", json!({"maxLength": MAX_PERSON_NAME_LENGTH, "pattern": readable()})),
-                ("from", json!({"maxLength": 64, "pattern": readable()})),
+                ("from", json!({"maxLength": MAX_INVITER_LENGTH, "pattern": readable()})),
                 ("client_id", formats::id()),
             ],
         )

@@ -13,7 +13,7 @@ use countersign_domain::client_view::FieldValue;
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::group::{GroupName, GroupTitle};
 use countersign_domain::id::{ClientId, GrantId, InvitationId, UserId};
-use countersign_domain::invitation::{InvitationLimits, Inviter};
+use countersign_domain::invitation::{InvitationLimits, Inviter, MAX_INVITER_LENGTH};
 use countersign_domain::number::whole;
 use countersign_domain::person_name::{MAX_PERSON_NAME_LENGTH, PersonName};
 use countersign_domain::public_url::PublicUrl;
@@ -160,7 +160,7 @@ impl<'a> Asking<'a> {
                 act.person_name(name.optional(PersonName::parse)?.as_ref())
             }
             ActField::Inviter => {
-                let inviter = self.asks(words("inviter", 64).with_hint());
+                let inviter = self.asks(words("inviter", MAX_INVITER_LENGTH).with_hint());
                 act.inviter(inviter.optional(Inviter::parse)?.as_ref())
             }
             ActField::ClientOfInvited => {

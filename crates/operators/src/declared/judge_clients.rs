@@ -8,10 +8,10 @@ use countersign_domain::client::{
 };
 use countersign_domain::client_secrets::ClientSecrets;
 use countersign_domain::declaration::DeclaredThing;
-use countersign_domain::registration::{JudgedMetadata, RegistrationRejected, Rules, judge_sector_change};
+use countersign_domain::registration::{JudgedMetadata, RegistrationRejected, Rules};
 use countersign_domain::secret::SecretHash;
 use countersign_usecases::Management;
-use countersign_usecases::clients::judge_sector::judge_sector;
+use countersign_usecases::clients::judge_sector::{judge_sector, judge_sector_change};
 use countersign_usecases::clients::register_client::{judge, owners};
 use countersign_usecases::clients::update_client::carried_over;
 
@@ -44,15 +44,13 @@ pub(super) async fn judge_clients(
 
 async fn judge_sector_of(management: Management<'_>, change: &Change) -> Result<(), RegistrationRejected> {
     let What::Client(planned) = &change.what else { return Ok(()) };
-    let (before, after) = match &**planned {
-        PlannedClient::Registered(now) => (None, &now.client),
-        PlannedClient::Kept { before, now } => (Some(&**before), &now.client),
-        PlannedClient::Deleted(_) => return Ok(()),
-    };
-    if let Some(before) = before {
-        judge_sector_change(before, after)?;
+    match &**planned {
+        PlannedClient::Registered(now) => judge_sector(management.fetcher, &now.client.metadata).await,
+        PlannedClient::Kept { before, now } => {
+            judge_sector_change(management.fetcher, before, &now.client).await
+        }
+        PlannedClient::Deleted(_) => Ok(()),
     }
-    judge_sector(management.fetcher, before.map(|before| &before.metadata), &after.metadata).await
 }
 
 fn judge_client(

@@ -12,8 +12,7 @@ use countersign_domain::resource::ResourceScope;
 use countersign_domain::subject::Subject;
 use countersign_ports::StoreError;
 use countersign_usecases::Management;
-use countersign_usecases::clients::judge_sector::judge_sector;
-use countersign_usecases::clients::register_client::{declared_to, judge};
+use countersign_usecases::clients::register_client::{declared_to, judge_new};
 
 use super::Desk;
 use super::overview::Counted;
@@ -91,10 +90,7 @@ pub async fn judge_registration(
     requested: RequestedMetadata,
 ) -> Result<Option<RegistrationRejected>, StoreError> {
     let declared = declared_to(management, &requested, |_, _| true).await?;
-    match judge(management, requested, Rules::of(ClientOrigin::Operator, &declared)) {
-        Ok(judged) => Ok(judge_sector(management.fetcher, None, &judged.metadata).await.err()),
-        Err(rejected) => Ok(Some(rejected)),
-    }
+    Ok(judge_new(management, requested, Rules::of(ClientOrigin::Operator, &declared)).await.err())
 }
 
 async fn affects(desk: Desk<'_>, change: &Act) -> Result<Vec<(Affected, Counted)>, StoreError> {

@@ -19,9 +19,8 @@ use countersign_ports::group_store::counted as members_counted;
 use countersign_ports::{CountedGroup, KeyRingError, ListedKey, Person, StoreError};
 use countersign_usecases::act_refused::ActRefused;
 use countersign_usecases::clients::change_client::judge_change;
-use countersign_usecases::clients::judge_sector::judge_sector;
 use countersign_usecases::clients::open_resource::judge_opened;
-use countersign_usecases::clients::register_client::{declared_to, judge};
+use countersign_usecases::clients::register_client::{declared_to, judge_new};
 
 use super::{Desk, waits};
 use crate::people::invitations::NewInvitation;
@@ -657,12 +656,8 @@ async fn judge_registration(
         return Ok(Err(refused));
     }
     let declared = declared_to(management, metadata, |_, _| true).await?;
-    let judged = match judge(management, metadata.clone(), Rules::of(ClientOrigin::Operator, &declared)) {
-        Ok(judged) => judged,
-        Err(rejected) => return Ok(Err(rejected.into())),
-    };
-    let listed = judge_sector(management.fetcher, None, &judged.metadata).await;
-    Ok(listed.map(|()| judged).map_err(ActRefused::Metadata))
+    let judged = judge_new(management, metadata.clone(), Rules::of(ClientOrigin::Operator, &declared)).await;
+    Ok(judged.map_err(ActRefused::Metadata))
 }
 
 /// A group that a rule or a release names and that is not there.

@@ -94,7 +94,7 @@ pub async fn create_invitation(
     }
 }
 
-/// Revokes an invitation. Who came in by it stays in the group.
+/// Revokes an invitation. People who came in stay in the group.
 pub async fn revoke_invitation(
     management: Management<'_>,
     id: InvitationId,

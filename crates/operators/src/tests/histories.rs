@@ -597,7 +597,7 @@ fn explains(event: &Event, difference: &Difference) -> bool {
         EventKind::InvitationUsed => match what {
             Changed::InvitationUsed => told("invitation") == Some(id),
             Changed::MemberIn => told("group") == id.split(' ').next(),
-            // Who comes in by it gets its name.
+            // The person who comes in by it gets its name.
             Changed::NameGiven => is_hidden || blocked().as_ref() == Some(id),
             _ => false,
         },

@@ -46,6 +46,14 @@ impl<'a> From<&'a Invitation> for InvitationRow<'a> {
     }
 }
 
+/// The columns of a [`StoredInvitation`], in the order of its fields.
+macro_rules! invitation_columns {
+    () => {
+        "id, hash, group_name, client_id, inviter, person_name, uses, used, created_at, expires_at, revoked_at"
+    };
+}
+pub(crate) use invitation_columns;
+
 /// The SQL types of [`StoredInvitation`].
 pub type InvitationSql = (
     Key,

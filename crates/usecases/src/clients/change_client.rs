@@ -2,14 +2,14 @@
 
 use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::event::{Details, EventKind};
-use countersign_domain::registration::{Mistakes, RequestedMetadata, Rules, judge_sector_change};
+use countersign_domain::registration::{Mistakes, RequestedMetadata, Rules};
 use countersign_domain::resource::Catalog;
 use countersign_domain::scope::ScopeSet;
 use countersign_ports::{ChangeResources, ResourceChange, UpdateClient};
 
 use crate::Management;
 use crate::act_refused::ActRefused;
-use crate::clients::judge_sector::judge_sector;
+use crate::clients::judge_sector::judge_sector_change;
 use crate::clients::open_resource::resources_changed;
 use crate::clients::register_client::{declared_to, judge, owners};
 use crate::clients::update_client::carried_over;
@@ -45,8 +45,7 @@ pub async fn judge_change(
     let authentication =
         carried_over(client.authentication, judged.method).ok_or(ActRefused::MethodChange)?;
     let client = Client { authentication, metadata: judged.metadata, ..client };
-    judge_sector_change(&before, &client)?;
-    judge_sector(management.fetcher, Some(&before.metadata), &client.metadata).await?;
+    judge_sector_change(management.fetcher, &before, &client).await?;
     Ok(JudgedChange { before, client, declared, given })
 }
 

@@ -11,14 +11,14 @@ use countersign_domain::client_document::{DocumentUrl, host_of};
 use countersign_domain::grant_type::GrantType;
 use countersign_domain::id::ClientId;
 use countersign_domain::pending::{AccessRequest, PendingAuthorization, Requester};
-use countersign_domain::registration::{RegistrationRejected, RequestedMetadata, Rules, judge_sector_change};
+use countersign_domain::registration::{RegistrationRejected, RequestedMetadata, Rules};
 use countersign_domain::resource::{Catalog, OpenTo, Resource};
 use countersign_domain::scope::{Scope, ScopeName};
 use countersign_domain::secret::{Secret, SecretHash};
 use countersign_ports::{EntropyExt, FetchError, Fetched, RegisterClient, StoreError, UpdateClient};
 
 use crate::Context;
-use crate::clients::judge_sector::judge_sector;
+use crate::clients::judge_sector::{judge_sector, judge_sector_change};
 use crate::clients::register_client::judge;
 use crate::clients::registration::{Registration, Writer};
 
@@ -193,8 +193,6 @@ async fn describe(
     if judged.metadata.size() > MAX_KEPT {
         return Err(DocumentRejected::TooLarge.into());
     }
-    let before = stored.map(|stored| &stored.metadata);
-    judge_sector(&*context.fetcher, before, &judged.metadata).await.map_err(DocumentRejected::Metadata)?;
     let nobodys_token = Secret::from_random(context.entropy.bytes());
     let described = Client {
         id: url.client(),
@@ -207,9 +205,12 @@ async fn describe(
         registration_token: SecretHash::of(&nobodys_token),
         created_at: now.replace_nanosecond(0).unwrap_or(now),
     };
-    if let Some(stored) = stored {
-        judge_sector_change(stored, &described).map_err(DocumentRejected::Metadata)?;
-    }
+    let fetcher = &*context.fetcher;
+    let fits = match stored {
+        Some(stored) => judge_sector_change(fetcher, stored, &described).await,
+        None => judge_sector(fetcher, &described.metadata).await,
+    };
+    fits.map_err(DocumentRejected::Metadata)?;
     Ok(described)
 }
 

@@ -2,26 +2,32 @@
 //! Connect Core section 8.1, Dynamic Registration section 5). What can be judged without it is in
 //! [`countersign_domain::sector`].
 
-use countersign_domain::client::ClientMetadata;
-use countersign_domain::registration::RegistrationRejected;
+use countersign_domain::client::{Client, ClientMetadata};
+use countersign_domain::registration::{self, RegistrationRejected};
 use countersign_domain::sector::{SectorRejected, judge_list};
 use countersign_ports::Fetcher;
 
-/// Judges the list of a sector, if a client names one. Nothing is fetched for a client that was registered with the same
-/// list and the same redirect URIs, so that other changes do not depend on the host.
+/// Judges the list of a new client's sector, if it names one.
 pub async fn judge_sector(
     fetcher: &dyn Fetcher,
-    before: Option<&ClientMetadata>,
-    after: &ClientMetadata,
+    client: &ClientMetadata,
 ) -> Result<(), RegistrationRejected> {
-    let said = |metadata: &ClientMetadata| {
-        (metadata.display.sector_identifier_uri.clone(), metadata.redirect_uris.clone())
+    let Some(uri) = &client.display.sector_identifier_uri else { return Ok(()) };
+    judged(fetcher, uri, client).await.map_err(RegistrationRejected::Sector)
+}
+
+/// Judges what a change does to the sector of a client. Nothing is fetched if the client names the same list and the same
+/// redirect URIs as before, so that other changes do not depend on the host.
+pub async fn judge_sector_change(
+    fetcher: &dyn Fetcher,
+    before: &Client,
+    after: &Client,
+) -> Result<(), RegistrationRejected> {
+    registration::judge_sector_change(before, after)?;
+    let said = |client: &Client| {
+        (client.metadata.display.sector_identifier_uri.clone(), client.metadata.redirect_uris.clone())
     };
-    let Some(uri) = &after.display.sector_identifier_uri else { return Ok(()) };
-    if before.is_some_and(|before| said(before) == said(after)) {
-        return Ok(());
-    }
-    judged(fetcher, uri, after).await.map_err(RegistrationRejected::Sector)
+    if said(before) == said(after) { Ok(()) } else { judge_sector(fetcher, &after.metadata).await }
 }
 
 async fn judged(fetcher: &dyn Fetcher, uri: &str, client: &ClientMetadata) -> Result<(), SectorRejected> {

@@ -121,8 +121,7 @@ async fn register(
 ) -> Result<RegisteredClient, RegisterClientError> {
     let Given { id, secret, resources, access } = given;
     let now = management.clock.now();
-    let judged = judge(management, requested, Rules::of(origin, declared))?;
-    judge_sector(management.fetcher, None, &judged.metadata).await?;
+    let judged = judge_new(management, requested, Rules::of(origin, declared)).await?;
     let resources = match resources {
         Opened::Only(resources) => resources,
         Opened::AndOfScopes(mut resources) => {
@@ -198,6 +197,17 @@ pub fn owners(declared: &Catalog, scope: &ScopeSet) -> Vec<String> {
     uris.sort();
     uris.dedup();
     uris
+}
+
+/// Judges the metadata of a new client, and fetches the list of its sector if it names one.
+pub async fn judge_new(
+    management: Management<'_>,
+    requested: RequestedMetadata,
+    rules: Rules<'_>,
+) -> Result<JudgedMetadata, RegistrationRejected> {
+    let judged = judge(management, requested, rules)?;
+    judge_sector(management.fetcher, &judged.metadata).await?;
+    Ok(judged)
 }
 
 /// Judges metadata. No address of the client may be one of ours, and the keys that it authenticates with must

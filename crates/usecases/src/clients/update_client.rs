@@ -3,9 +3,7 @@
 use countersign_domain::client::{AuthenticationMethod, Client, ClientAuthentication, ClientOrigin};
 use countersign_domain::client_change::FieldChange;
 use countersign_domain::event::{Details, EventKind};
-use countersign_domain::registration::{
-    LeftOut, RegistrationRejected, RequestedMetadata, Rules, judge_sector_change,
-};
+use countersign_domain::registration::{LeftOut, RegistrationRejected, RequestedMetadata, Rules};
 use countersign_domain::resource::{OpenTo, Resource};
 use countersign_domain::scope::ScopeName;
 use countersign_domain::secret::Secret;
@@ -13,7 +11,7 @@ use countersign_ports::{StoreError, UpdateClient};
 use time::OffsetDateTime;
 
 use crate::Context;
-use crate::clients::judge_sector::judge_sector;
+use crate::clients::judge_sector::judge_sector_change;
 use crate::clients::open_configuration::open_configuration;
 use crate::clients::register_client::{declared_to, judge};
 use crate::context::cause::Cause;
@@ -86,8 +84,7 @@ pub async fn update_client(
         let rule = "belongs to the operator who registered this client: the client itself can only give up what it has";
         return Err(RegistrationRejected::Field { field: field.name(), rule }.into());
     }
-    judge_sector_change(&before, &client)?;
-    judge_sector(&*context.fetcher, Some(&before.metadata), &client.metadata).await?;
+    judge_sector_change(&*context.fetcher, &before, &client).await?;
     let left_out = judged.left_out;
     if client == before {
         return Ok(UpdatedClient { client, left_out });

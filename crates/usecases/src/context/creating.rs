@@ -18,13 +18,11 @@ impl Management<'_> {
         if self.once.is_none() {
             return self.clients.register(command).await.map(Some);
         }
-        match self.create_once(Creation::Client(Box::new(command))).await? {
-            CreatedOnce::Client(registered) => Ok(Some(registered)),
-            CreatedOnce::MadeBefore
-            | CreatedOnce::Group(_)
-            | CreatedOnce::Resource(_)
-            | CreatedOnce::Invitation(_) => Ok(None),
-        }
+        let CreatedOnce::Client(registered) = self.create_once(Creation::Client(Box::new(command))).await?
+        else {
+            return Ok(None);
+        };
+        Ok(Some(registered))
     }
 
     /// Stores a new group. `None` if the request made one before that is not there any more.
@@ -32,13 +30,10 @@ impl Management<'_> {
         if self.once.is_none() {
             return self.storage.create_group(command).await.map(Some);
         }
-        match self.create_once(Creation::Group(command)).await? {
-            CreatedOnce::Group(created) => Ok(Some(created)),
-            CreatedOnce::MadeBefore
-            | CreatedOnce::Client(_)
-            | CreatedOnce::Resource(_)
-            | CreatedOnce::Invitation(_) => Ok(None),
-        }
+        let CreatedOnce::Group(created) = self.create_once(Creation::Group(command)).await? else {
+            return Ok(None);
+        };
+        Ok(Some(created))
     }
 
     /// Stores a new invitation. `None` if the request made one before that is not there any more.
@@ -49,13 +44,10 @@ impl Management<'_> {
         if self.once.is_none() {
             return self.storage.create_invitation(command).await.map(Some);
         }
-        match self.create_once(Creation::Invitation(command)).await? {
-            CreatedOnce::Invitation(created) => Ok(Some(created)),
-            CreatedOnce::MadeBefore
-            | CreatedOnce::Client(_)
-            | CreatedOnce::Group(_)
-            | CreatedOnce::Resource(_) => Ok(None),
-        }
+        let CreatedOnce::Invitation(created) = self.create_once(Creation::Invitation(command)).await? else {
+            return Ok(None);
+        };
+        Ok(Some(created))
     }
 
     /// Stores a new resource, and waits until every replica knows it. `None` if the request made one before that is
@@ -69,13 +61,8 @@ impl Management<'_> {
         }
         let created = self.create_once(Creation::Resource(command)).await;
         self.resources.wait_until_forgotten().await;
-        match created? {
-            CreatedOnce::Resource(created) => Ok(Some(created)),
-            CreatedOnce::MadeBefore
-            | CreatedOnce::Client(_)
-            | CreatedOnce::Group(_)
-            | CreatedOnce::Invitation(_) => Ok(None),
-        }
+        let CreatedOnce::Resource(created) = created? else { return Ok(None) };
+        Ok(Some(created))
     }
 
     async fn create_once(&self, creation: Creation) -> Result<CreatedOnce, StoreError> {

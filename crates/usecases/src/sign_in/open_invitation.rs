@@ -1,8 +1,6 @@
 //! A person opens the link of an invitation. Nothing is spent by that.
 
-use countersign_domain::client::Client;
-use countersign_domain::client::ClientOrigin;
-use countersign_domain::id::InvitationId;
+use countersign_domain::client::{Client, ClientOrigin};
 use countersign_domain::invitation::{Invitation, InvitationState};
 use countersign_domain::registration::is_web_address;
 use countersign_domain::secret::{Secret, SecretHash};
@@ -42,30 +40,14 @@ pub async fn open_invitation(
     if secret.expose().len() != SECRET_LENGTH {
         return Ok(None);
     }
-    match context.storage.find_invitation_by_hash(SecretHash::of(secret)).await? {
-        Some(invitation) => opened(context, invitation).await.map(Some),
-        None => Ok(None),
-    }
-}
-
-/// Finds the invitation that a pending request accepts.
-pub async fn accepted_invitation(
-    context: &Context,
-    id: InvitationId,
-) -> Result<Option<OpenedInvitation>, StoreError> {
-    match context.storage.find_invitation(id).await? {
-        Some(invitation) => opened(context, invitation).await.map(Some),
-        None => Ok(None),
-    }
-}
-
-async fn opened(context: &Context, invitation: Invitation) -> Result<OpenedInvitation, StoreError> {
+    let found = context.storage.find_invitation_by_hash(SecretHash::of(secret)).await?;
+    let Some(invitation) = found else { return Ok(None) };
     let client = match invitation.client {
         Some(client) => context.clients.find(client).await?,
         None => None,
     };
     let state = invitation.state(context.clock.now());
-    Ok(OpenedInvitation { state, leads_to: client.as_deref().map(LeadsTo::of), invitation })
+    Ok(Some(OpenedInvitation { state, leads_to: client.as_deref().map(LeadsTo::of), invitation }))
 }
 
 impl LeadsTo {

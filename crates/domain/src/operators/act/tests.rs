@@ -183,7 +183,7 @@ fn the_words_of_each_change_are_these_for_ever() {
         format!("Put {known} into the group staff."),
         format!("Take {wallet} out of the group staff."),
         format!(
-            "Invite one person into the group staff. The link is valid for 7 days. Who comes is called 'Ann'. \
+            "Invite one person into the group staff. The link is valid for 7 days. It gives them the name 'Ann'. \
              It is from 'The (U+0022)Millers(U+0022)'. It leads to the client {photos}."
         ),
         "Revoke the invitation 00000000-0000-0000-0000-000000000004 into the group staff.".to_owned(),

@@ -152,7 +152,7 @@ impl Act {
             Self::CreateInvitation { group, limits, name, inviter, client } => {
                 let people = for_people(limits.uses);
                 let name =
-                    name.as_ref().map(|name| format!(" Who comes is called {}.", quoted(name.as_str())));
+                    name.as_ref().map(|name| format!(" It gives them the name {}.", quoted(name.as_str())));
                 let from = inviter.as_ref().map(|from| format!(" It is from {}.", quoted(from.as_str())));
                 let client =
                     client.as_ref().map(|client| format!(" It leads to the client {}.", application(client)));

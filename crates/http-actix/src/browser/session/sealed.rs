@@ -23,10 +23,10 @@ use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_domain::wallet_change::{PendingWalletChange, WalletChange};
 use countersign_usecases::steps::answer::ClientAnswer;
 use serde::{Deserialize, Serialize};
-
-use super::WaitingInvitation;
 use time::OffsetDateTime;
 use uuid::Uuid;
+
+use super::WaitingInvitation;
 
 /// A request in the cookie. All requesters use the same list:
 ///

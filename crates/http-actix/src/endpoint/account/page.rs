@@ -195,11 +195,10 @@ struct CameByContext {
 
 impl CameByContext {
     fn of(state: &AppState, came: &CameBy) -> Self {
-        let host = state.context.policy.public_url.authority();
-        let inviter = came.invitation.inviter.as_ref();
+        let from = came.invitation.inviter_or_host(&state.context.policy.public_url);
         Self {
             group: came.invitation.group.to_string(),
-            from: inviter.map_or_else(|| host.to_owned(), ToString::to_string),
+            from: from.to_owned(),
             when: Moment::at(came.used.used_at),
         }
     }

@@ -8,12 +8,12 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use countersign_domain::challenge::iso8601;
+use countersign_domain::invitation::InvitationState;
 use countersign_domain::pending::{PendingAuthorization, RequestName, Requester};
 use countersign_domain::wallet::WalletAccount;
 use countersign_ports::{SigningHint, WalletVerifier};
 use countersign_usecases::sign_in::describe_sign_in::{Standing, describe_sign_in};
 use countersign_usecases::sign_in::issue_challenge::Challenge;
-use countersign_usecases::sign_in::open_invitation::accepted_invitation;
 use countersign_usecases::steps::recognize_account::NamedChain;
 
 pub(crate) use notice::Notice;
@@ -115,7 +115,7 @@ pub(crate) async fn render(
     let another = step.another || issued.is_some() || step.notice.is_some() || step.not_admitted.is_some();
     let may_continue = matches!(sign_in.standing, Standing::MayContinue { .. });
     let invitation = match &pending.invitation {
-        Some(accepted) => Some((accepted, accepted_invitation(context, accepted.id).await?)),
+        Some(accepted) => Some((accepted, context.storage.find_invitation(accepted.id).await?)),
         None => None,
     };
     let own_scopes = context.show_scopes(pending.scope()).await?;
@@ -149,8 +149,10 @@ pub(crate) async fn render(
         ),
         is_account,
         device,
-        invitation: invitation.map(|(accepted, opened)| {
-            InvitationContext::of(accepted, opened, &context.policy.public_url, &mut values)
+        invitation: invitation.map(|(accepted, found)| {
+            let is_open =
+                found.as_ref().is_some_and(|found| found.state(context.clock.now()) == InvitationState::Open);
+            InvitationContext::of(accepted, found, is_open, &context.policy.public_url, &mut values)
         }),
         destination: values.place(state.pages.templates.destination(language, &sign_in.destination)),
         scopes: ScopeContext::list(pending.scope(), new.as_ref(), is_pairwise),

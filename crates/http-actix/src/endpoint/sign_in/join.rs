@@ -6,7 +6,6 @@ use actix_session::Session;
 use actix_web::http::{StatusCode, header};
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
-use countersign_domain::contact::Contact;
 use countersign_domain::invitation::{Invitation, InvitationState};
 use countersign_domain::pending::PendingAuthorization;
 use countersign_domain::secret::Secret;
@@ -98,7 +97,7 @@ fn page(
     let contact = state.contact.as_ref().map(|contact| ContactView {
         text: contact.shown().to_owned(),
         link: contact.link(),
-        is_web: matches!(contact, Contact::Page(_)),
+        is_web: contact.is_web(),
     });
     let context = PageContext { state: standing, invitation, contact };
     state.pages.show(request, Language::of(request, None), Name::Join, status, &context)
@@ -106,10 +105,9 @@ fn page(
 
 impl InvitationView {
     fn of(state: &AppState, invitation: Invitation, client: String, client_uri: String) -> Self {
-        let host = || state.context.policy.public_url.authority().to_owned();
         Self {
             group: invitation.group.to_string(),
-            from: invitation.inviter.map_or_else(host, |words| words.to_string()),
+            from: invitation.inviter_or_host(&state.context.policy.public_url).to_owned(),
             name: invitation.name.map(|name| name.to_string()),
             expires: Moment::at(invitation.expires_at),
             client,

@@ -180,10 +180,10 @@ fn count(state: &AppState, wallet_address: &str, done: &Result<SignedIn, Complet
         CompleteLoginError::Signature(_) => LoginResult::BadSignature,
         CompleteLoginError::Challenge(_) | CompleteLoginError::ChallengeSpent => LoginResult::BadChallenge,
         CompleteLoginError::NotAdmitted(_) => LoginResult::NotAdmitted,
-        CompleteLoginError::Invitation(_) => LoginResult::Refused,
-        CompleteLoginError::Email(_) | CompleteLoginError::Client(_) | CompleteLoginError::ScopesWithheld => {
-            LoginResult::Refused
-        }
+        CompleteLoginError::Email(_)
+        | CompleteLoginError::Client(_)
+        | CompleteLoginError::ScopesWithheld
+        | CompleteLoginError::Invitation(_) => LoginResult::Refused,
         CompleteLoginError::Verifier(_) | CompleteLoginError::Store(_) => LoginResult::Unavailable,
     };
     let wallets = &state.context.wallets;

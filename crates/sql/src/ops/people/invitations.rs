@@ -17,7 +17,9 @@ use crate::columns::{At, BigInt, Binary, Bool, Id, Key, Moment, Text};
 use crate::database::Statement;
 use crate::ops::accounts::wallets::{are_blocked, under_lock_of_owner};
 use crate::ops::events::record_event::{act_and_record, record};
-use crate::rows::invitation::{InvitationRow, InvitationSql, StoredInvitation, UseRow, UseSql};
+use crate::rows::invitation::{
+    InvitationRow, InvitationSql, StoredInvitation, UseRow, UseSql, invitation_columns,
+};
 use crate::statement::statement;
 use crate::{Database, SqlError, Undone};
 
@@ -165,12 +167,8 @@ statement! {
 statement! {
     /// Waits for others who use it.
     pub HoldInvitation { id: Id as Key } -> InvitationSql,
-    sqlite = "\
-        SELECT id, hash, group_name, client_id, inviter, person_name, uses, used, created_at, expires_at, revoked_at \
-        FROM invitations WHERE id = :id",
-    postgres = "\
-        SELECT id, hash, group_name, client_id, inviter, person_name, uses, used, created_at, expires_at, revoked_at \
-        FROM invitations WHERE id = :id FOR UPDATE"
+    sqlite = concat!("SELECT ", invitation_columns!(), " FROM invitations WHERE id = :id"),
+    postgres = concat!("SELECT ", invitation_columns!(), " FROM invitations WHERE id = :id FOR UPDATE")
 }
 
 statement! {
@@ -221,27 +219,19 @@ statement! {
 }
 
 statement! {
-    pub FindByHash<'a> { hash: &'a [u8] as Binary } -> InvitationSql = "\
-        SELECT id, hash, group_name, client_id, inviter, person_name, uses, used, created_at, expires_at, revoked_at \
-        FROM invitations WHERE hash = :hash"
+    pub FindByHash<'a> { hash: &'a [u8] as Binary } -> InvitationSql = concat!("SELECT ", invitation_columns!(), " FROM invitations WHERE hash = :hash")
 }
 
 statement! {
-    pub FindInvitation { id: Id as Key } -> InvitationSql = "\
-        SELECT id, hash, group_name, client_id, inviter, person_name, uses, used, created_at, expires_at, revoked_at \
-        FROM invitations WHERE id = :id"
+    pub FindInvitation { id: Id as Key } -> InvitationSql = concat!("SELECT ", invitation_columns!(), " FROM invitations WHERE id = :id")
 }
 
 statement! {
-    pub ListInvitations { before: Id as Key, limit: i64 as BigInt } -> InvitationSql = "\
-        SELECT id, hash, group_name, client_id, inviter, person_name, uses, used, created_at, expires_at, revoked_at \
-        FROM invitations WHERE id < :before ORDER BY id DESC LIMIT :limit"
+    pub ListInvitations { before: Id as Key, limit: i64 as BigInt } -> InvitationSql = concat!("SELECT ", invitation_columns!(), " FROM invitations WHERE id < :before ORDER BY id DESC LIMIT :limit")
 }
 
 statement! {
-    pub ListOfGroup<'a> { group: &'a str as Text, before: Id as Key, limit: i64 as BigInt } -> InvitationSql = "\
-        SELECT id, hash, group_name, client_id, inviter, person_name, uses, used, created_at, expires_at, revoked_at \
-        FROM invitations WHERE group_name = :group AND id < :before ORDER BY id DESC LIMIT :limit"
+    pub ListOfGroup<'a> { group: &'a str as Text, before: Id as Key, limit: i64 as BigInt } -> InvitationSql = concat!("SELECT ", invitation_columns!(), " FROM invitations WHERE group_name = :group AND id < :before ORDER BY id DESC LIMIT :limit")
 }
 
 statement! {

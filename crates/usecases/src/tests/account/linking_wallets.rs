@@ -61,7 +61,11 @@ async fn a_linked_wallet_signs_in_as_the_same_user() {
     assert_eq!((wallets.user, addresses(&wallets)), (ann, vec!["toy-ann", "toy-phone"]));
     let by_phone = world.user_info(&world.tokens(&client, "toy-phone").await).await.unwrap();
     assert_eq!(by_phone.subject, ann.as_public());
-    assert_eq!(by_phone.wallet_address.as_deref(), Some("toy-phone"), "the wallet that signed is told");
+    assert_eq!(
+        by_phone.wallet_address.as_deref(),
+        Some("toy-phone"),
+        "the client gets the wallet that signed"
+    );
 }
 
 #[tokio::test]
