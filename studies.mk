@@ -162,6 +162,11 @@ bench-events: bench-build ## Measure each step with events and without (six minu
 	@$(say) "Measuring: about six minutes"
 	target/release/countersign-bench events
 
+.PHONY: bench-shortening
+bench-shortening: bench-build ## Shorten a client's lifetimes while a million of its tokens are out (five minutes)
+	@$(say) "Measuring: about five minutes"
+	target/release/countersign-bench shortening
+
 .PHONY: bench-desk
 bench-desk: setup-postgres setup-build ## Measure the desk's lists among a million users (DESK_USERS, DESK_EVENTS; half an hour)
 	@$(say) "Measuring: about half an hour, with 30 GB of scratch space in $${TMPDIR:-/tmp}"

@@ -3,6 +3,8 @@
 //! in `tests/clients` and are installed by `make setup-clients`. They print one line for each of their
 //! checks.
 
+use std::ffi::OsStr;
+
 use countersign_tests::{Client, Database, Judges, Server, Wallet};
 use serde_json::{Value, json};
 
@@ -14,6 +16,47 @@ fn every_stock_client_logs_in_and_the_page_says_so() {
     let clients = Judges::of("clients");
     clients.python();
     clients.examine("run.mjs", clients.node(), &[Server::sqlite().public_url.as_ref()]);
+}
+
+/// Three stock libraries keep to the lifetimes that an operator gave to their clients, and to those of a client that are
+/// shortened while its tokens are out.
+#[test]
+fn stock_clients_keep_to_the_lifetimes_of_their_own() {
+    let database = Database::sqlite();
+    let server = database.start();
+    let client = |method: &str, algorithm: &str, lifetime: [&str; 2]| {
+        let usual = [
+            "--redirect-uri",
+            "http://127.0.0.1/callback",
+            "--scope",
+            "openid profile email offline_access",
+            "--auth-method",
+            method,
+            "--id-token-signed-response-alg",
+            algorithm,
+        ];
+        database.create_client(&[&usual[..], &lifetime].concat())
+    };
+    let brief = client("client_secret_post", "ES256", ["--access-token-ttl", "1m"]);
+    let shortened = client("client_secret_basic", "ES256", ["--access-token-ttl", "8h"]);
+    let idle = client("client_secret_basic", "EdDSA", ["--refresh-token-idle-ttl", "1m"]);
+    let id = Client::of(&shortened).id;
+    let shorten = database.operator(&["client", "update", &id, "--access-token-ttl", "1m"]);
+    let words: Vec<_> = shorten.get_args().map(OsStr::to_str).collect();
+    let environment: Value = shorten
+        .get_envs()
+        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), json!(value?.to_str()))))
+        .collect();
+    let given = json!({
+        "brief": brief, "shortened": shortened, "idle": idle,
+        "shorten": {
+            "program": shorten.get_program().to_str(), "words": words,
+            "folder": database.folder(), "environment": environment,
+        },
+    });
+    let judges = Judges::of("clients");
+    judges.python();
+    judges.examine("lifetimes.mjs", judges.node(), &[server.public_url.as_ref(), given.to_string().as_ref()]);
 }
 
 /// Grafana, Gitea, oauth2-proxy, GitLab, Nextcloud and Spring Security: the requests that their source code

@@ -12,6 +12,7 @@ use crate::events::EventsPlan;
 use crate::floor::FloorSettings;
 use crate::guard::GuardPlan;
 use crate::run::Plan;
+use crate::shortening::ShorteningPlan;
 use crate::step::Step;
 
 /// Measures the server beside a floor, which does only what cannot be avoided.
@@ -35,6 +36,8 @@ pub enum Command {
     Crowd(CrowdArguments),
     /// Measure what events cost: steps with events and without.
     Events(EventsArguments),
+    /// Measure what a client's lifetimes cost, and shorten them while a million of its tokens are out.
+    Shortening(ShorteningArguments),
     /// Run the floor server.
     Floor(FloorArguments),
 }
@@ -135,6 +138,20 @@ pub struct EventsArguments {
     pub databases: Vec<Database>,
 }
 
+/// The arguments of `shortening`.
+#[derive(Debug, Args)]
+pub struct ShorteningArguments {
+    /// The server's program, built in release mode.
+    #[arg(long, default_value = "target/release/countersign")]
+    pub server: PathBuf,
+    /// How many tokens there are in the large database; the small one has a hundredth.
+    #[arg(long, default_value_t = 1_000_000)]
+    pub tokens: u64,
+    /// How often each line is measured.
+    #[arg(long, default_value_t = 9)]
+    pub rounds: usize,
+}
+
 /// The arguments of `floor`.
 #[derive(Debug, Args)]
 pub struct FloorArguments {
@@ -154,6 +171,19 @@ impl CrowdArguments {
     pub fn plan(&self) -> CrowdPlan {
         let server = std::path::absolute(&self.server).unwrap_or_else(|_| self.server.clone());
         CrowdPlan { server, rounds: self.rounds.max(1), measured: Duration::from_secs(1) }
+    }
+}
+
+impl ShorteningArguments {
+    /// The plan for the measurement.
+    pub fn plan(&self) -> ShorteningPlan {
+        let server = std::path::absolute(&self.server).unwrap_or_else(|_| self.server.clone());
+        ShorteningPlan {
+            server,
+            tokens: [self.tokens / 100, self.tokens].map(|tokens| tokens.max(100)).to_vec(),
+            rounds: self.rounds.max(1),
+            measured: Duration::from_secs(1),
+        }
     }
 }
 

@@ -118,7 +118,7 @@ async fn gather(
 }
 
 /// Runs a command of the operator, which must succeed.
-fn operate(ready: &Ready, program: &Path, words: &[&str]) -> Result<(), RunError> {
+pub(crate) fn operate(ready: &Ready, program: &Path, words: &[&str]) -> Result<(), RunError> {
     let mut command = Command::new(program);
     command.args(words).args(["--output", "json"]).stdin(Stdio::null()).stdout(Stdio::null());
     ready.launch.operate(&mut command);

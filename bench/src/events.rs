@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::cell::{Database, Target, median};
 use crate::flow::Wallet;
-use crate::load::{self, people};
+use crate::load::people;
 use crate::progress::Progress;
-use crate::run::{Plan, Ready, RunError, begin_at, task};
+use crate::run::{Plan, Ready, RunError, begin_at, rate, task};
 use crate::servers::Place;
 use crate::step::Step;
 
@@ -65,7 +65,7 @@ pub async fn run(plan: &EventsPlan) -> Result<String, RunError> {
             for _ in 0..plan.rounds {
                 for rival in &rivals {
                     progress.begin(&format!("{}: {} {}", database.title(), step.name(), rival.name));
-                    let rate = rate(plan, rival, step, &people).await?;
+                    let rate = answers(plan, rival, step, &people).await?;
                     let of_rival = rates.iter_mut().find(|(name, _)| *name == rival.name);
                     of_rival.into_iter().for_each(|(_, rates)| rates.push(rate));
                     progress.end();
@@ -94,15 +94,10 @@ async fn start(plan: &EventsPlan, database: Database) -> Result<Vec<Rival>, RunE
     Ok(rivals)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of a few millions are exact in a float")]
-async fn rate(plan: &EventsPlan, rival: &Rival, step: Step, people: &[Wallet]) -> Result<f64, RunError> {
+async fn answers(plan: &EventsPlan, rival: &Rival, step: Step, people: &[Wallet]) -> Result<f64, RunError> {
     let cell = Plan::of_one_cell(rival.ready.launch.program(), plan.measured);
     let task = task(&cell, &rival.ready, rival.place.database_process(), step, CONNECTIONS);
-    let outcome = load::run(task, people, Vec::new()).await;
-    match outcome.error {
-        Some(error) => Err(RunError::Fill(error)),
-        None => Ok(outcome.answers as f64 / outcome.time.as_secs_f64().max(f64::EPSILON)),
-    }
+    rate(task, people, Vec::new()).await
 }
 
 fn table(lines: Vec<Line>) -> String {

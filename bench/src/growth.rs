@@ -26,18 +26,18 @@ use fill::Sample;
 const SIZES: [u64; 3] = [10_000, 1_000_000, 10_000_000];
 /// The steps that read or write the growing tables.
 const STEPS: [Step; 3] = [Step::Exchange, Step::Refresh, Step::Userinfo];
-const CONNECTIONS: usize = 64;
+pub(crate) const CONNECTIONS: usize = 64;
 const WARM_UP: Duration = Duration::from_secs(2);
 /// For how many of the tokens the driver knows the secret; they are spread over all.
 const KNOWN: u64 = 9_984;
 
 /// A filled database, with a server on it.
-struct Grown {
-    tokens: u64,
-    ready: Ready,
-    sample: Sample,
+pub(crate) struct Grown {
+    pub(crate) tokens: u64,
+    pub(crate) ready: Ready,
+    pub(crate) sample: Sample,
     // Dropped after the server that uses it.
-    place: Place,
+    pub(crate) place: Place,
 }
 
 /// Fills the databases and measures.
@@ -75,7 +75,7 @@ pub(crate) async fn run(plan: &Plan, sizes: &[u64], results: &mut Results) -> Re
 }
 
 /// The server creates its tables, stops while they are filled, and starts again.
-async fn grow(place: Place, program: &Path, tokens: u64) -> Result<Grown, RunError> {
+pub(crate) async fn grow(place: Place, program: &Path, tokens: u64) -> Result<Grown, RunError> {
     let mut ready = begin(&place, Target::Server, program).await?;
     let mut connection = Connection::open(ready.server.address).await?;
     let example = flow::sign_in(&mut connection, &ready.client, &people()[0]).await?;
@@ -91,7 +91,7 @@ async fn grow(place: Place, program: &Path, tokens: u64) -> Result<Grown, RunErr
 }
 
 /// Reads the files in a folder into memory.
-async fn read_through(folder: PathBuf) -> Result<(), RunError> {
+pub(crate) async fn read_through(folder: PathBuf) -> Result<(), RunError> {
     let reading = tokio::task::spawn_blocking(move || read_folder(&folder));
     reading.await.map_err(|error| RunError::Fill(error.to_string()))?
 }
@@ -118,7 +118,7 @@ fn read_folder(folder: &Path) -> Result<(), RunError> {
 
 /// Each round and each connection has chains of its own. Codes are always made fresh, because they expire
 /// after a minute.
-fn prepared(step: Step, sample: &Sample, round: usize, rounds: usize) -> Vec<step::Ready> {
+pub(crate) fn prepared(step: Step, sample: &Sample, round: usize, rounds: usize) -> Vec<step::Ready> {
     let part = |tokens: &[String], connection: usize| -> Vec<String> {
         let of_this = |place: &usize| place % (rounds * CONNECTIONS) == round * CONNECTIONS + connection;
         tokens

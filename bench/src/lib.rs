@@ -18,5 +18,6 @@ pub mod progress;
 pub mod report;
 pub mod run;
 pub mod servers;
+pub mod shortening;
 mod statement;
 pub mod step;

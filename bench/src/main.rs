@@ -9,12 +9,13 @@ use clap::Parser;
 use countersign_bench::cell::Record;
 use countersign_bench::cli::{
     Cli, Command, CrowdArguments, EventsArguments, GuardArguments, ReportArguments, RunArguments,
+    ShorteningArguments,
 };
 use countersign_bench::floor;
 use countersign_bench::guard::guard;
 use countersign_bench::report::{Report, docs};
 use countersign_bench::run::run;
-use countersign_bench::{crowd, events};
+use countersign_bench::{crowd, events, shortening};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The same allocator as the server's, so that neither has an advantage.
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Command::Guard(arguments) => hold(&arguments),
         Command::Crowd(arguments) => gather(&arguments),
         Command::Events(arguments) => compare(&arguments),
+        Command::Shortening(arguments) => shorten(&arguments),
         Command::Floor(arguments) => floor::serve(&arguments.settings()).map_err(Into::into),
     };
     match done {
@@ -82,6 +84,11 @@ fn gather(arguments: &CrowdArguments) -> Result<(), Box<dyn Error>> {
 
 fn compare(arguments: &EventsArguments) -> Result<(), Box<dyn Error>> {
     let table = until_stopped(events::run(&arguments.plan()))?;
+    Ok(io::stdout().lock().write_all(table.as_bytes())?)
+}
+
+fn shorten(arguments: &ShorteningArguments) -> Result<(), Box<dyn Error>> {
+    let table = until_stopped(shortening::run(&arguments.plan()))?;
     Ok(io::stdout().lock().write_all(table.as_bytes())?)
 }
 

@@ -15,7 +15,7 @@ use crate::load::{self, Outcome, Task, people};
 use crate::machine;
 use crate::progress::Progress;
 use crate::servers::{Launch, Place, Server, StartError};
-use crate::step::Step;
+use crate::step::{self, Step};
 
 /// How long a server is left alone before its idle memory is read.
 const SETTLING: Duration = Duration::from_secs(2);
@@ -198,6 +198,16 @@ async fn copy_bodies(server: &Ready, wallet: &Wallet) -> Result<(), RunError> {
         fs::write(folder.join(name), answer.body).map_err(failed)?;
     }
     Ok(())
+}
+
+/// Answers per second of a cell, which must run without an error.
+#[expect(clippy::cast_precision_loss, reason = "counts of a few millions are exact in a float")]
+pub(crate) async fn rate(task: Task, people: &[Wallet], ready: Vec<step::Ready>) -> Result<f64, RunError> {
+    let outcome = load::run(task, people, ready).await;
+    match outcome.error {
+        Some(error) => Err(RunError::Fill(error)),
+        None => Ok(outcome.answers as f64 / outcome.time.as_secs_f64().max(f64::EPSILON)),
+    }
 }
 
 pub(crate) fn task(

@@ -236,7 +236,9 @@ impl Launch {
                     .env("COUNTERSIGN_PLAYGROUND", "off")
                     // Codes are made beforehand, and must stay valid until they are used.
                     .env("COUNTERSIGN_CODE_TTL", "600")
-                    .env("COUNTERSIGN_CHALLENGE_TTL", "600");
+                    .env("COUNTERSIGN_CHALLENGE_TTL", "600")
+                    // So must the tokens that a large database has (growth/fill.rs).
+                    .env("COUNTERSIGN_ACCESS_TOKEN_TTL", "86400");
                 command.envs(self.settings.iter().copied());
                 if let Some(workers) = self.workers {
                     command.env("COUNTERSIGN_WORKERS", workers.to_string());

@@ -10,6 +10,7 @@ use countersign_bench::flow::{self, StepError, Wallet};
 use countersign_bench::http::Connection;
 use countersign_bench::load::{self, Task};
 use countersign_bench::servers::{Place, Server};
+use countersign_bench::shortening::{self, ShorteningPlan};
 use countersign_bench::step::Step;
 
 /// The server that was built beside this test.
@@ -112,5 +113,20 @@ fn the_driver_walks_the_whole_flow_at_the_floor_on_postgresql() {
         let floor = start(&place, Target::Floor).await;
         walk(&floor).await;
         load_each_step(&floor).await;
+    });
+}
+
+/// So does what fills databases with tokens: they are valid until their client's lifetimes are shortened.
+#[test]
+fn what_is_filled_in_is_valid_until_lifetimes_are_shortened() {
+    let plan = ShorteningPlan {
+        server: server(),
+        tokens: vec![1_000],
+        rounds: 1,
+        measured: Duration::from_millis(50),
+    };
+    run(async {
+        let table = shortening::run(&plan).await.unwrap();
+        assert!(table.contains("| 1000 | "), "{table}");
     });
 }

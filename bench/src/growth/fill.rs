@@ -1,5 +1,5 @@
-//! Fills a database by SQL with tokens that were issued over the last 29 days and are all valid, each with a
-//! grant of its own.
+//! Fills a database by SQL with tokens that were issued over the last 20 hours and are all valid, each with a
+//! grant of its own. No access token can be valid for longer than a day.
 //!
 //! Ids sort by time and are computed from the row's number, so the driver knows them. Hashes are random
 //! except for a sample, whose secrets the driver knows. Only grants and tokens are filled in: that is what a
@@ -17,13 +17,17 @@ use crate::flow::{Client, REDIRECT_URI, Tokens};
 use crate::run::RunError;
 use crate::statement::statement;
 
-const DAY_MILLIS: u64 = 24 * 3_600 * 1_000;
-const SPAN_DAYS: u64 = 29;
+const HOUR_MILLIS: u64 = 3_600 * 1_000;
+const MONTH_MILLIS: u64 = 30 * 24 * HOUR_MILLIS;
+/// The time over which the tokens were issued.
+const SPAN_MILLIS: u64 = 20 * HOUR_MILLIS;
+/// Even the youngest is older than the shortest lifetime that a client can have.
+const YOUNGEST_MILLIS: u64 = 61 * 1_000;
 
 /// Tokens whose secrets are known.
 #[derive(Debug, Default)]
-pub(super) struct Sample {
-    pub(super) access: Vec<String>,
+pub(crate) struct Sample {
+    pub(crate) access: Vec<String>,
     pub(super) refresh: Vec<String>,
 }
 
@@ -44,7 +48,7 @@ pub(super) fn fill(
 ) -> Result<Sample, RunError> {
     let rows = Rows {
         count,
-        start: now_millis().saturating_sub(SPAN_DAYS * DAY_MILLIS),
+        start: now_millis().saturating_sub(SPAN_MILLIS + YOUNGEST_MILLIS),
         client: Uuid::try_parse(&client.id).unwrap_or_default(),
     };
     // Not consecutive ones: neighbors would share their pages.
@@ -101,7 +105,7 @@ type Known = (Uuid, [u8; 32], [u8; 32]);
 impl Rows {
     /// The id of a row. The kind is a digit that tells tokens from grants.
     fn id(&self, number: u64, kind: u64) -> u128 {
-        let millis = self.start + number * SPAN_DAYS * DAY_MILLIS / self.count;
+        let millis = self.start + number * SPAN_MILLIS / self.count;
         let text =
             format!("{millis:012x}7{:03x}{kind}{:03x}{number:012x}", number % 4_096, number / 4_096 % 4_096);
         u128::from_str_radix(&text, 16).unwrap_or_default()
@@ -109,7 +113,7 @@ impl Rows {
 
     fn sqlite(&self) -> String {
         let Self { count, start, client } = self;
-        let (span, client) = (SPAN_DAYS * DAY_MILLIS, client.simple());
+        let (span, client) = (SPAN_MILLIS, client.simple());
         let id = |kind: u8| {
             format!("unhex(printf('%012x7%03x{kind}%03x%012x', ms, n % 4096, n / 4096 % 4096, n))")
         };
@@ -118,10 +122,8 @@ impl Rows {
             "WITH RECURSIVE s(n, ms) AS (SELECT 0, {start} UNION ALL \
              SELECT n + 1, {start} + (n + 1) * {span} / {count} FROM s WHERE n + 1 < {count})"
         );
-        // In microseconds: the token was issued then and is valid for a month, and the access token for
-        // another day.
-        let (issued, month, day) =
-            ("ms * 1000", 30 * DAY_MILLIS * 1_000, (SPAN_DAYS + 1) * DAY_MILLIS * 1_000);
+        // In microseconds: the refresh token is valid for a month, the access token for a day.
+        let (issued, month, day) = ("ms * 1000", MONTH_MILLIS * 1_000, 24 * HOUR_MILLIS * 1_000);
         format!(
             "BEGIN; INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, code_hash, \
              authenticated_at, code_expires_at, forget_after, review_at, redeemed_at, newest_token) {series} SELECT {grant}, \
@@ -129,14 +131,14 @@ impl Rows {
              randomblob(32), {issued}, {issued} + 60000000, {issued} + {month}, {issued} + {month}, {issued} + 1000000, {token} FROM s; \
              INSERT INTO tokens (id, grant_id, scope, issued_at, access_hash, access_expires_at, refresh_hash, \
              refresh_expires_at, forget_after, place) {series} SELECT {token}, {grant}, 'profile', {issued}, \
-             randomblob(32), {start} * 1000 + {day}, randomblob(32), {issued} + {month}, {issued} + {month}, \
+             randomblob(32), {issued} + {day}, randomblob(32), {issued} + {month}, {issued} + {month}, \
              ms * 4096 + n % 4096 FROM s; COMMIT"
         )
     }
 
     fn postgres(&self) -> String {
         let Self { count, start, client } = self;
-        let span = SPAN_DAYS * DAY_MILLIS;
+        let span = SPAN_MILLIS;
         let id = |kind: u8| {
             format!(
                 "(lpad(to_hex(ms), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '{kind}' || \
@@ -147,7 +149,7 @@ impl Rows {
         let series = format!(
             "(SELECT n, {start} + n * {span} / {count} AS ms FROM generate_series(0::bigint, {count} - 1) AS n) AS s"
         );
-        let (issued, days) = ("to_timestamp(ms / 1000.0)", SPAN_DAYS + 1);
+        let issued = "to_timestamp(ms / 1000.0)";
         format!(
             "INSERT INTO grants (id, client_id, user_id, family, chain, address, redirect_uri, scope, code_hash, \
              authenticated_at, code_expires_at, forget_after, review_at, redeemed_at, newest_token) SELECT {grant}, '{client}', \
@@ -157,7 +159,7 @@ impl Rows {
              FROM {series}; \
              INSERT INTO tokens (id, grant_id, scope, issued_at, access_hash, access_expires_at, refresh_hash, \
              refresh_expires_at, forget_after) SELECT {token}, {grant}, 'profile', {issued}, sha256(int8send(-n - 1)), \
-             to_timestamp({start} / 1000.0) + interval '{days} days', sha256(int8send(n)), {issued} + interval '30 days', \
+             {issued} + interval '1 day', sha256(int8send(n)), {issued} + interval '30 days', \
              {issued} + interval '30 days' FROM {series}"
         )
     }

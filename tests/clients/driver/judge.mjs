@@ -10,7 +10,7 @@ export const STEPS = ["login", "id_token", "userinfo", "refresh", "revoke", "log
 export const FALSE = ["state", ...Object.keys(LIES)];
 
 /** Whose access token this is, according to the server; undefined if it no longer works. */
-async function owner(issuer, tokens) {
+export async function owner(issuer, tokens) {
   const answer = await fetch(`${issuer}/oauth/userinfo`, { headers: { authorization: `Bearer ${tokens.access_token}` } });
   if (answer.status === 401) return undefined;
   assert.equal(answer.status, 200, `userinfo returned ${answer.status}`);

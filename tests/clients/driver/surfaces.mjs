@@ -38,7 +38,7 @@ export class Web {
     const web = new this();
     const port = await freePort();
     Object.assign(web, { row, issuer, alias, url: `http://127.0.0.1:${port}` });
-    web.client = await register(issuer, metadata(row, web.url));
+    web.client = row.client ?? (await register(issuer, metadata(row, web.url)));
     const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = web.client;
     const given = row.configuration
       ? environment(row.configuration, { ISSUER: alias, CLIENT_ID, CLIENT_SECRET, APP: web.url, PASSPHRASE: "only the tests know this" })
@@ -101,7 +101,7 @@ export class Program {
     Object.assign(program, { row, issuer, alias, url: `http://127.0.0.1:${port}` });
     program.environment = { ISSUER: alias, APP_URL: program.url, RESOURCE_URL: `http://127.0.0.1:${besidePort}`, ...row.environment };
     if (row.method) {
-      program.client = await register(issuer, metadata(row, program.url));
+      program.client = row.client ?? (await register(issuer, metadata(row, program.url)));
       Object.assign(program.environment, { CLIENT_ID: program.client.client_id, CLIENT_SECRET: program.client.client_secret });
     }
     if (row.beside) {
