@@ -19,6 +19,7 @@ use countersign_domain::response_mode::ResponseMode;
 use countersign_domain::wallet_change::PendingWalletChange;
 use countersign_usecases::steps::answer::ClientAnswer;
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use time::OffsetDateTime;
 
 use crate::error::ApiError;
@@ -31,8 +32,8 @@ const ANSWER_KEY: &str = "a";
 const INVITATION_KEY: &str = "i";
 const MARK_KEY: &str = "m";
 
-/// What the session has besides the pending requests.
-const BESIDE_PENDINGS: [&str; 5] = [CHANGE_KEY, DESK_KEY, ANSWER_KEY, INVITATION_KEY, MARK_KEY];
+/// An entry's key, quotes and colon, and a comma or the braces of the map.
+const BESIDE_TEXT: usize = 8;
 
 /// Browsers accept cookies of up to 4,096 bytes. Sealing adds 28 bytes, and base64 a third. About one
 /// character in 32 is then written as three. The rest is for the name, and a margin.
@@ -138,24 +139,25 @@ impl Pendings {
         self.0.len()
     }
 
-    pub(crate) fn save(mut self, session: &Session) -> Result<(), TooLarge> {
+    pub(crate) fn save(&mut self, session: &Session) -> Result<(), TooLarge> {
         if self.0.is_empty() {
             forget(session, KEY);
             return Ok(());
         }
-        let room = MAX_PLAIN.saturating_sub(size_of(session, &BESIDE_PENDINGS));
+        let room = MAX_PLAIN.saturating_sub(beside_pendings(session));
         session.insert(KEY, self.fit(room)?).map_err(|_| TooLarge)
     }
 
-    /// The requests that the cookie will contain. If they do not all fit, the oldest are dropped, but never
-    /// the newest.
-    fn fit(&mut self, room: usize) -> Result<Vec<SealedPending>, TooLarge> {
+    /// The requests that the cookie will contain, as they stand there. If they do not all fit, the oldest are
+    /// dropped, but never the newest.
+    fn fit(&mut self, room: usize) -> Result<Box<RawValue>, TooLarge> {
         loop {
             let sealed: Vec<SealedPending> = self.0.iter().map(SealedPending::seal).collect();
+            let sealed = to_raw_value(&sealed).map_err(|_| TooLarge)?;
             let mut requests = self.0.iter().filter_map(PendingAuthorization::client_request);
             let by_form = requests.any(|request| request.response_mode == ResponseMode::FormPost);
             let reserved = if by_form { MAX_ANSWER } else { 0 };
-            if plain_size(&sealed) + reserved <= room {
+            if escaped_size(sealed.get()) + reserved <= room {
                 return Ok(sealed);
             }
             if self.0.len() == 1 {
@@ -185,7 +187,7 @@ pub(crate) fn save_invitation(
     now: OffsetDateTime,
 ) -> Result<(), TooLarge> {
     session.insert(INVITATION_KEY, SealedInvitation::seal(waiting)).map_err(|_| TooLarge)?;
-    let pendings = Pendings::load(session, now);
+    let mut pendings = Pendings::load(session, now);
     if pendings.len() == 0 { Ok(()) } else { pendings.save(session) }
 }
 
@@ -193,10 +195,10 @@ pub(crate) fn save_invitation(
 pub(crate) fn invitation_for(
     session: &Session,
     client: ClientId,
-    now: OffsetDateTime,
+    now: impl FnOnce() -> OffsetDateTime,
 ) -> Option<AcceptedInvitation> {
     let sealed: SealedInvitation = session.get(INVITATION_KEY).ok().flatten()?;
-    let waiting = sealed.open().filter(|waiting| waiting.client == client && now < waiting.expires_at)?;
+    let waiting = sealed.open().filter(|waiting| waiting.client == client && now() < waiting.expires_at)?;
     Some(waiting.invitation)
 }
 
@@ -207,10 +209,9 @@ pub(crate) fn forget_invitation(session: &Session) {
     }
 }
 
-/// The size of these entries in the cookie.
-fn size_of(session: &Session, keys: &[&str]) -> usize {
-    let entries = session.entries();
-    keys.iter().filter_map(|key| entries.get(*key)).map(|text| escaped_size(text)).sum()
+/// The size of what the session has besides the pending requests.
+fn beside_pendings(session: &Session) -> usize {
+    session.entries().iter().filter(|(key, _)| *key != KEY).map(|(_, text)| escaped_size(text)).sum()
 }
 
 /// Removes an entry from the session. If only the mark is left, the cookie is removed too.
@@ -247,7 +248,7 @@ pub(crate) fn save_change(
     now: OffsetDateTime,
 ) -> Result<(), TooLarge> {
     session.insert(CHANGE_KEY, SealedChange::seal(change)).map_err(|_| TooLarge)?;
-    let pendings = Pendings::load(session, now);
+    let mut pendings = Pendings::load(session, now);
     if pendings.len() == 0 { Ok(()) } else { pendings.save(session) }
 }
 
@@ -271,14 +272,14 @@ pub fn save_desk_change(
 ) -> Result<(), TooLarge> {
     session.insert(DESK_KEY, SealedDeskChange::seal(change)).map_err(|_| TooLarge)?;
     for other in [CHANGE_KEY, ANSWER_KEY, INVITATION_KEY] {
-        if size_of(session, &BESIDE_PENDINGS) > MAX_PLAIN {
+        if beside_pendings(session) > MAX_PLAIN {
             session.remove(other);
         }
     }
-    if size_of(session, &[DESK_KEY, MARK_KEY]) > MAX_PLAIN {
+    if beside_pendings(session) > MAX_PLAIN {
         return Err(TooLarge);
     }
-    let pendings = Pendings::load(session, now);
+    let mut pendings = Pendings::load(session, now);
     if pendings.len() > 0 && pendings.save(session).is_err() {
         session.remove(KEY);
     }
@@ -327,7 +328,7 @@ pub struct MadeChange {
 pub(crate) fn save_answer(
     session: &Session,
     answer: &ClientAnswer,
-    pendings: Pendings,
+    mut pendings: Pendings,
 ) -> Result<(), TooLarge> {
     let sealed = SealedAnswer::seal(answer);
     let text = serde_json::to_string(&sealed).map_err(|_| TooLarge)?;
@@ -348,15 +349,11 @@ pub(crate) fn take_answer(session: &Session) -> Option<ClientAnswer> {
     Some(sealed.open())
 }
 
-/// The size of what actix-session seals: a JSON map of JSON texts, in which every quote is escaped once more.
-fn plain_size(sealed: &[SealedPending]) -> usize {
-    let text = serde_json::to_string(sealed).unwrap_or_default();
-    escaped_size(&text)
-}
-
-/// The size of one entry of the map.
+/// The size of one entry of what actix-session seals: a JSON map of JSON texts, in which every quote and every backslash is
+/// escaped once more.
 fn escaped_size(text: &str) -> usize {
-    serde_json::to_string(&[(KEY, text)]).map_or(usize::MAX, |text| text.len())
+    let escaped = text.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count();
+    text.len() + escaped + BESIDE_TEXT
 }
 
 #[cfg(test)]

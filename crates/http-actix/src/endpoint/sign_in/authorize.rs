@@ -119,9 +119,14 @@ async fn begin(
     let language = pending.ui_locales.as_deref().and_then(Language::negotiate);
     pending.ui_locales = language.map(|language| language.tag().to_owned());
     accept_if_invited(state, session, &mut pending);
-    wait(state, session, pending.clone()).map(Next::Ask).map_err(|too_large| {
+    let mut pendings = Pendings::load(session, context.clock.now());
+    pendings.add(pending);
+    ask_newest(state, session, &mut pendings).map(Next::Ask).map_err(|too_large| {
         let error = OAuthError::new(OAuthErrorCode::InvalidRequest, too_large.to_string());
-        begin_authorization::refuse(context, &pending, error)
+        match pendings.newest() {
+            Some(pending) => begin_authorization::refuse(context, pending, error),
+            None => BeginAuthorizationError::ShowPage(error),
+        }
     })
 }
 
@@ -129,7 +134,7 @@ async fn begin(
 /// text.
 fn accept_if_invited(state: &AppState, session: &Session, pending: &mut PendingAuthorization) {
     let Some(client) = pending.client_request().map(|request| request.access.client) else { return };
-    let Some(invitation) = invitation_for(session, client, state.context.clock.now()) else { return };
+    let Some(invitation) = invitation_for(session, client, || state.context.clock.now()) else { return };
     if fits_with(&state.context.policy.public_url, pending.purpose(), Some(&invitation)) {
         pending.invitation = Some(invitation);
     }
@@ -142,9 +147,14 @@ pub(crate) fn wait(
     pending: PendingAuthorization,
 ) -> Result<String, TooLarge> {
     let mut pendings = Pendings::load(session, state.context.clock.now());
+    pendings.add(pending);
+    ask_newest(state, session, &mut pendings)
+}
+
+/// Keeps the requests in the session. Returns the address of the page that asks about the newest.
+fn ask_newest(state: &AppState, session: &Session, pendings: &mut Pendings) -> Result<String, TooLarge> {
     // The forms of that page are bound to the session's mark, so it needs one.
     mark_or_new(session, || state.context.entropy.bytes()).map_err(|_| TooLarge)?;
-    pendings.add(pending);
     let label = if pendings.len() > 1 { pendings.newest().map(|newest| newest.label()) } else { None };
     pendings.save(session)?;
     let page = format!("{}/auth", state.context.policy.public_url.path());
