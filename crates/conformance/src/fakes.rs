@@ -101,6 +101,11 @@ impl TestWallet {
         Self { key: SigningKey::from_slice(&secret).unwrap() }
     }
 
+    /// Makes a wallet of a private key in hex.
+    pub fn from_key(key: &str) -> Self {
+        Self { key: SigningKey::from_slice(&hex::decode(key).unwrap()).unwrap() }
+    }
+
     /// The private key as `0x` and hex, for wallets of other people's code.
     pub fn private_key(&self) -> String {
         format!("0x{}", hex::encode(self.key.to_bytes()))
@@ -141,36 +146,4 @@ impl TestWallet {
 
 fn keccak(bytes: &[u8]) -> [u8; 32] {
     Keccak256::digest(bytes).into()
-}
-
-#[cfg(test)]
-mod tests {
-    use countersign_ports::EntropyExt;
-
-    use super::*;
-
-    #[test]
-    fn seeded_entropy_repeats_itself_from_run_to_run_but_not_within_one() {
-        let [one, same, other] = [1, 1, 2].map(SeededEntropy::new);
-        let first: [u8; 40] = one.bytes();
-        assert_eq!(same.bytes(), first);
-        assert_ne!(one.bytes(), first);
-        assert_ne!(other.bytes(), first);
-    }
-
-    #[test]
-    fn the_clock_moves_when_it_is_told_to() {
-        let clock = ManualClock::default();
-        clock.advance(Duration::seconds(90));
-        assert_eq!(clock.now(), fixtures::NOW + Duration::seconds(90));
-    }
-
-    #[test]
-    fn an_address_is_the_one_of_its_key() {
-        // The key 0x…01, whose address appears in the tests of every Ethereum library.
-        let mut secret = [0; 32];
-        secret[31] = 1;
-        let wallet = TestWallet { key: SigningKey::from_slice(&secret).unwrap() };
-        assert_eq!(wallet.address(), "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf");
-    }
 }

@@ -55,8 +55,8 @@ pub mod wallets;
 /// empty. The guard is dropped when the clause ends.
 #[macro_export]
 macro_rules! storage_contract {
-    ($fresh:expr) => {
-        $crate::clauses_on_a_fresh_store! { $fresh,
+    (@ [$($make:tt)*] $($fresh:expr)?) => {
+        $($make)*! { $($fresh,)?
             clients: [
                 a_registered_client_is_found,
                 an_unknown_client_is_not_found,
@@ -557,13 +557,16 @@ macro_rules! storage_contract {
             ],
         }
     };
+    ($fresh:expr) => {
+        $crate::storage_contract! { @ [$crate::clauses_on_a_fresh_store] $fresh }
+    };
 }
 
 /// Makes one test of each clause about concurrent operations. The argument is that of [`storage_contract!`].
 #[macro_export]
 macro_rules! storage_races {
-    ($fresh:expr) => {
-        $crate::clauses_on_a_fresh_store! { $fresh,
+    (@ [$($make:tt)*] $($fresh:expr)?) => {
+        $($make)*! { $($fresh,)?
             races: [
                 d_05_one_code_is_redeemed_by_one_of_many,
                 d_06_one_refresh_token_is_rotated_by_one_of_many,
@@ -717,6 +720,9 @@ macro_rules! storage_races {
             ],
         }
     };
+    ($fresh:expr) => {
+        $crate::storage_races! { @ [$crate::clauses_on_a_fresh_store] $fresh }
+    };
 }
 
 /// Makes one test of each clause about what is still stored after the store was closed and opened again.
@@ -726,8 +732,8 @@ macro_rules! storage_races {
 /// fn(&Database) -> Arc<dyn Storage>`.
 #[macro_export]
 macro_rules! storage_durability {
-    ($database:expr, $open:expr) => {
-        $crate::clauses_on_a_database! { $database, $open,
+    (@ [$($make:tt)*] $($database:expr, $open:expr)?) => {
+        $($make)*! { $($database, $open,)?
             invitations: [
                 invitations_outlive_the_process,
             ],
@@ -792,14 +798,17 @@ macro_rules! storage_durability {
             ],
         }
     };
+    ($database:expr, $open:expr) => {
+        $crate::storage_durability! { @ [$crate::clauses_on_a_database] $database, $open }
+    };
 }
 
 /// Makes one test of each clause about several processes on one database. The arguments are those of
 /// [`storage_durability!`].
 #[macro_export]
 macro_rules! storage_replicas {
-    ($database:expr, $open:expr) => {
-        $crate::clauses_on_a_database! { $database, $open,
+    (@ [$($make:tt)*] $($database:expr, $open:expr)?) => {
+        $($make)*! { $($database, $open,)?
             invitations: [
                 uses_are_exact_on_two_replicas,
             ],
@@ -871,6 +880,9 @@ macro_rules! storage_replicas {
             ],
         }
     };
+    ($database:expr, $open:expr) => {
+        $crate::storage_replicas! { @ [$crate::clauses_on_a_database] $database, $open }
+    };
 }
 
 /// Makes one test of each clause that takes a store.
@@ -882,7 +894,7 @@ macro_rules! clauses_on_a_fresh_store {
         fn $clause() {
             $crate::harness::run(async {
                 let (store, guard) = ($fresh).await;
-                ::std::boxed::Box::pin($crate::storage::$module::$clause(store)).await;
+                $crate::storage::compiled::$clause(store).await;
                 let _until_here = guard;
             });
         }
@@ -898,8 +910,44 @@ macro_rules! clauses_on_a_database {
         fn $clause() {
             $crate::harness::run(async {
                 let database = ($database).await;
-                ::std::boxed::Box::pin($crate::storage::$module::$clause(|| ($open)(&database))).await;
+                $crate::storage::compiled::$clause(&|| Box::pin(($open)(&database))).await;
             });
         }
     )*)* };
+}
+
+/// Every clause as a function of one type. What an async function does is compiled where it is first awaited: so that is here, once,
+/// and not in the tests of each adapter.
+#[doc(hidden)]
+pub mod compiled {
+    use std::pin::Pin;
+    use std::sync::Arc;
+
+    use countersign_ports::Storage;
+
+    /// A future that is the same type whatever it does.
+    pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+    /// Opens a database again.
+    pub type Open<'a> = &'a dyn Fn() -> Boxed<'a, Arc<dyn Storage>>;
+
+    macro_rules! on_a_fresh_store {
+        ($($module:ident: [$($clause:ident),* $(,)?]),* $(,)?) => { $($(
+            pub fn $clause(store: Arc<dyn Storage>) -> Boxed<'static, ()> {
+                Box::pin(super::$module::$clause(store))
+            }
+        )*)* };
+    }
+
+    macro_rules! on_a_database {
+        ($($module:ident: [$($clause:ident),* $(,)?]),* $(,)?) => { $($(
+            pub fn $clause(open: Open<'_>) -> Boxed<'_, ()> {
+                Box::pin(super::$module::$clause(move || open()))
+            }
+        )*)* };
+    }
+
+    crate::storage_contract! { @ [on_a_fresh_store] }
+    crate::storage_races! { @ [on_a_fresh_store] }
+    crate::storage_durability! { @ [on_a_database] }
+    crate::storage_replicas! { @ [on_a_database] }
 }

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
+mod reference;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
