@@ -16,10 +16,7 @@ pub(crate) use countersign_sql::ops::*;
 // Each operation of the port by its name alone: by it `store.rs` finds the function.
 pub(crate) use clients::find_client::find_client;
 pub(crate) use clients::note_secret_uses::note_secret_uses;
-pub(crate) use events::read_events::{
-    checkpoints, count_events_of, events_of_request, find_event, fresh_events, last_checkpoint, list_events,
-    sealed_events, unsealable_events,
-};
+pub(crate) use events::read_events::list_events;
 pub(crate) use events::seal_events::seal_events;
 pub(crate) use people::read_holdings::find_holdings;
 pub(crate) use sign_in::complete_login::complete_login;

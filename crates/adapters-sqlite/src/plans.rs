@@ -22,6 +22,10 @@ use countersign_sql::ops::events::forget_person::{
     CountSealed, ForgetOf, ForgetOne, SealedOf, SealedOfWallet,
 };
 use countersign_sql::ops::events::fulfil::Fulfil;
+use countersign_sql::ops::events::read_record::{
+    Checkpoints, CountEventsOf, EventsOfRequest, FindCheckpoint, FindEvent, OldestFresh, SealedEvents,
+    StrayCheckpoints, StrayEvents, StrayFresh,
+};
 use countersign_sql::ops::events::record_event::{IsRecorded, StoreEvent};
 use countersign_sql::ops::people::names::{
     NamedUsers, NamedWallets, NamesOfUsers, NamesOfWallets, UsersByName, WalletsByLetters, WalletsByName,
@@ -116,6 +120,23 @@ fn recording_an_event_takes_no_longer_among_many() {
     };
     finds_rows_by_keys(&mut connection, StoreEvent { event: NewEvent::of(&event) });
     finds_rows_by_keys(&mut connection, IsRecorded { id: NOBODY });
+}
+
+#[test]
+fn events_and_checkpoints_are_found_by_their_keys() {
+    let (_folder, mut connection) = database();
+    let connection = &mut connection;
+    finds_rows_by_keys(connection, FindEvent { id: NOBODY });
+    finds_rows_by_keys(connection, FindCheckpoint { number: 1 });
+    finds_rows_by_keys(connection, Checkpoints { after: 1, limit: 10 });
+    finds_rows_by_keys(connection, StrayCheckpoints {});
+    finds_rows_by_keys(connection, OldestFresh { after: None, before: None, limit: 10 });
+    finds_rows_by_keys(connection, StrayFresh {});
+    finds_rows_by_keys(connection, EventsOfRequest { request: "", after: None, limit: 10 });
+    finds_rows_by_keys(connection, SealedEvents { after: 1, limit: 10 });
+    finds_rows_by_keys(connection, StrayEvents {});
+    let steps = steps(connection, CountEventsOf { pseudonym: &[], deletion: "account_deleted" });
+    assert!(steps.iter().any(|step| step.contains("events USING INDEX events_by_pseudonym")), "{steps:#?}");
 }
 
 #[test]

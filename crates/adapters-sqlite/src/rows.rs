@@ -1,5 +1,3 @@
 //! Rows, and how they become values of the domain. An impossible row is reported, never guessed at.
 
 pub(crate) mod access_token;
-pub(crate) mod checkpoint;
-pub(crate) mod event;

@@ -184,7 +184,7 @@ async fn f_25_a_fresh_row_that_cannot_be_sealed_hides_no_other_event() {
         );
         let fresh = storage.fresh_events(2).await.unwrap();
         assert_eq!(fresh, events[1..], "{change}");
-        let found = storage.unsealable_events(10).await.unwrap();
+        let found = storage.unsealable_events(10, None).await.unwrap();
         assert_eq!(found.iter().map(|row| &*row.problem).collect::<Vec<_>>(), [problem], "{change}");
         let listed = storage.list_events(&EventFilter::default(), page).await.unwrap();
         assert!(listed.ends_with(&events[1..2]) || listed == events[1..], "{change}: {listed:?}");
@@ -205,7 +205,7 @@ async fn f_25_a_copy_of_a_sealed_event_stays_unsealed_and_is_listed_once() {
     let new = event();
     assert!(storage.record_event(new.clone()).await.unwrap());
     assert_eq!(storage.fresh_events(10).await.unwrap(), [new]);
-    let found = storage.unsealable_events(10).await.unwrap();
+    let found = storage.unsealable_events(10, None).await.unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].problem, "an event with its id is sealed already");
     let page = EventPage { order: EventOrder::OldestFirst, after: None, limit: 10 };

@@ -554,9 +554,9 @@ macro_rules! storage_operations {
                     /// cannot be sealed hide none of them.
                     fresh_events(copy limit: u32) -> Vec<Event>;
 
-                    /// Reads up to `limit` rows among the fresh events that cannot be sealed. They stay where they
-                    /// are.
-                    unsealable_events(copy limit: u32) -> Vec<UnsealableEvent>;
+                    /// Reads up to `limit` rows among the fresh events that cannot be sealed, except those whose ids
+                    /// are of recent times. They stay where they are.
+                    unsealable_events(copy limit: u32, copy except: Option<Recent>) -> Vec<UnsealableEvent>;
 
                     /// Reads the last checkpoint.
                     last_checkpoint() -> Option<SignedCheckpoint>;

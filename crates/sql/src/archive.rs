@@ -283,7 +283,7 @@ impl<P: Place> ArchiveTarget for Target<P> {
         Ok(Holdings {
             rows: has_rows(db)?,
             server_seen_at: server_seen_at(db)?,
-            clock: clock.and_then(time),
+            clock: clock.and_then(StoredTime::time),
             foreign: foreign(db)?,
         })
     }
@@ -377,15 +377,7 @@ fn server_seen_at(db: &mut impl Database) -> Result<Option<OffsetDateTime>, Arch
     }
     let seen: Option<StoredTime> =
         LastSeen {}.one(db).map_err(ArchiveError::failed("database could not be read"))?;
-    Ok(seen.and_then(time))
-}
-
-/// `None` if a server of ours cannot have stored it.
-fn time(stored: StoredTime) -> Option<OffsetDateTime> {
-    match stored {
-        StoredTime::Time(time) => Some(time),
-        StoredTime::Number(_) => None,
-    }
+    Ok(seen.and_then(StoredTime::time))
 }
 
 fn foreign<D: Migrated>(db: &mut D) -> Result<Vec<ForeignPart>, ArchiveError> {

@@ -119,6 +119,11 @@ pub enum StoredTime {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromSqlRow)]
 pub struct StoredSmall(pub i64);
 
+/// What a column holds, or nothing if it is of another type than the column, or no such value at all. SQLite stores
+/// any type in any column: a text that is stored as a blob reads the same, but no index finds it.
+#[derive(Debug, Clone, PartialEq, Eq, FromSqlRow)]
+pub struct Exact<T>(pub Option<T>);
+
 /// Names that a statement collected, sorted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, FromSqlRow)]
 pub struct StoredNames(pub Vec<String>);
@@ -170,6 +175,14 @@ impl StoredTime {
     pub fn of_micros(micros: i64) -> Self {
         let time = OffsetDateTime::from_unix_timestamp_nanos(i128::from(micros) * 1_000);
         time.map_or(Self::Number(micros), Self::Time)
+    }
+
+    /// The time, if it is one.
+    pub const fn time(self) -> Option<OffsetDateTime> {
+        match self {
+            Self::Time(time) => Some(time),
+            Self::Number(_) => None,
+        }
     }
 }
 
@@ -229,10 +242,7 @@ impl Row<'_> {
 
     /// A time.
     pub fn time(self, column: &'static str, stored: StoredTime) -> Result<OffsetDateTime, SqlError> {
-        match stored {
-            StoredTime::Time(time) => Ok(time),
-            StoredTime::Number(_) => Err(self.impossible(column)),
-        }
+        stored.time().ok_or_else(|| self.impossible(column))
     }
 
     /// A time that can be absent.
@@ -312,7 +322,7 @@ pub fn from_lines(text: &str) -> impl Iterator<Item = &str> {
 mod sqlite {
     use diesel::deserialize::{self, FromSql};
     use diesel::serialize::{self, IsNull, Output, ToSql};
-    use diesel::sqlite::{Sqlite, SqliteValue};
+    use diesel::sqlite::{Sqlite, SqliteType, SqliteValue};
 
     use super::*;
 
@@ -366,6 +376,69 @@ mod sqlite {
         /// SQLite accepts integers of up to 8 bytes in any column. All 8 are read, so that a wrong value is noticed.
         fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
             <i64 as FromSql<BigInt, Sqlite>>::from_sql(value).map(Self)
+        }
+    }
+
+    /// The value, if it is stored as this type.
+    fn exact<T>(
+        value: SqliteValue<'_, '_, '_>,
+        stored: fn(&SqliteType) -> bool,
+        read: impl FnOnce(SqliteValue<'_, '_, '_>) -> deserialize::Result<Option<T>>,
+    ) -> deserialize::Result<Exact<T>> {
+        Ok(Exact(if value.value_type().as_ref().is_some_and(stored) { read(value)? } else { None }))
+    }
+
+    const fn is_bytes(stored: &SqliteType) -> bool {
+        matches!(stored, SqliteType::Binary)
+    }
+
+    const fn is_number(stored: &SqliteType) -> bool {
+        matches!(stored, SqliteType::Long)
+    }
+
+    const fn is_text(stored: &SqliteType) -> bool {
+        matches!(stored, SqliteType::Text)
+    }
+
+    impl FromSql<Text, Sqlite> for Exact<String> {
+        fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
+            exact(value, is_text, |mut value| {
+                let text = value.read_text().to_owned();
+                // It stands for bytes that are not UTF-8, unless the text has it itself.
+                let is_as_stored =
+                    !text.contains(char::REPLACEMENT_CHARACTER) || value.read_blob() == text.as_bytes();
+                Ok(is_as_stored.then_some(text))
+            })
+        }
+    }
+
+    impl FromSql<Binary, Sqlite> for Exact<Vec<u8>> {
+        fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
+            exact(value, is_bytes, |mut value| Ok(Some(value.read_blob().to_owned())))
+        }
+    }
+
+    impl FromSql<Key, Sqlite> for Exact<Uuid> {
+        fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
+            exact(value, is_bytes, |mut value| Ok(Uuid::from_slice(value.read_blob()).ok()))
+        }
+    }
+
+    impl FromSql<BigInt, Sqlite> for Exact<i64> {
+        fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
+            exact(value, is_number, |mut value| Ok(Some(value.read_long())))
+        }
+    }
+
+    impl FromSql<Small, Sqlite> for Exact<i64> {
+        fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
+            <Self as FromSql<BigInt, Sqlite>>::from_sql(value)
+        }
+    }
+
+    impl FromSql<Moment, Sqlite> for Exact<OffsetDateTime> {
+        fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
+            exact(value, is_number, |mut value| Ok(StoredTime::of_micros(value.read_long()).time()))
         }
     }
 
@@ -475,6 +548,30 @@ mod postgres {
     impl FromSql<Small, Pg> for StoredSmall {
         fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
             <i32 as FromSql<Integer, Pg>>::from_sql(value).map(|bits| Self(bits.into()))
+        }
+    }
+
+    /// In PostgreSQL a column has no other type than its own.
+    macro_rules! exact {
+        ($($value:ty: $sql:ty as $read:ty),*) => { $(
+            impl FromSql<$sql, Pg> for Exact<$value> {
+                fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
+                    <$value as FromSql<$read, Pg>>::from_sql(value).map(|value| Self(Some(value)))
+                }
+            }
+        )* };
+    }
+    exact!(String: Text as Text, Vec<u8>: Binary as Binary, Uuid: Key as SqlUuid, i64: BigInt as BigInt);
+
+    impl FromSql<Small, Pg> for Exact<i64> {
+        fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
+            <StoredSmall as FromSql<Small, Pg>>::from_sql(value).map(|StoredSmall(number)| Self(Some(number)))
+        }
+    }
+
+    impl FromSql<Moment, Pg> for Exact<OffsetDateTime> {
+        fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
+            <StoredTime as FromSql<Moment, Pg>>::from_sql(value).map(|time| Self(time.time()))
         }
     }
 

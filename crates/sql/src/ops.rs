@@ -43,6 +43,7 @@ pub use desk::proposals::*;
 pub use desk::suspensions::*;
 pub use events::event_push::*;
 pub use events::forget_person::*;
+pub use events::read_record::*;
 pub use events::record_event::*;
 pub use keys::admin_keys::*;
 pub use keys::create_once::*;

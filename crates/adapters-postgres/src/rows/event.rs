@@ -1,36 +1,9 @@
-//! Rows of `fresh_events` and `events`.
+//! What a page of events is asked for by.
 
-use countersign_sql::rows::event;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Nullable, Text, Uuid as SqlUuid};
 use uuid::Uuid;
 
 use crate::statement::row;
-
-/// The SQL types of [`EventRow`]. Any of them can be absent in a database that was tampered with.
-pub(crate) type EventSql = (
-    Nullable<SqlUuid>,
-    Nullable<Text>,
-    Nullable<Text>,
-    Nullable<SqlUuid>,
-    Nullable<Binary>,
-    Nullable<Text>,
-    Nullable<Text>,
-    Nullable<Text>,
-    Nullable<SqlUuid>,
-    Nullable<Text>,
-    Nullable<Text>,
-    Nullable<Text>,
-    Nullable<Text>,
-);
-
-/// An event, in either table.
-pub(crate) type EventRow = event::EventRow<Uuid, String>;
-
-/// The SQL types of [`SealedRow`].
-pub(crate) type SealedSql = (BigInt, EventSql, Nullable<Binary>, Nullable<Binary>, Nullable<Binary>);
-
-/// What is stored at a position of `events`.
-pub(crate) type SealedRow = event::SealedRow<Uuid, String>;
 
 row! {
     /// What a page of events has, for the statements that read one.

@@ -24,7 +24,7 @@ use time::macros::date;
 use super::people::reads;
 use super::{count, migrated};
 use crate::ops::events::day_counts::add_day_counts;
-use crate::ops::events::read_events::events_of_request;
+use crate::ops::events_of_request;
 use crate::ops::list_clients;
 use crate::ops::people::read_holdings::find_holdings;
 

@@ -26,16 +26,16 @@ use super::accounts::{lingering, signed_in, step};
 use super::people::reads;
 use super::{count, migrated};
 use crate::batched::Batched;
-use crate::ops::events::read_events::{
-    checkpoints, count_events_of, events_of_request, find_event, fresh_events, last_checkpoint, list_events,
-    sealed_events, unsealable_events,
-};
 use crate::ops::events::seal_events::seal_events;
 use crate::ops::find_session;
 use crate::ops::sign_in::complete_login::complete_login;
 use crate::ops::sign_in::continue_session::continue_session;
 use crate::ops::sign_in::open_session::open_session;
 use crate::ops::upkeep::forget_events::forget_events;
+use crate::ops::{
+    checkpoints, count_events_of, events_of_request, find_event, fresh_events, last_checkpoint, list_events,
+    sealed_events, unsealable_events,
+};
 
 fn event(kind: EventKind) -> Event {
     Event {
@@ -506,7 +506,7 @@ fn f_25_fresh_rows_that_cannot_be_sealed_hide_no_other_event() {
     expected.sort_by_key(|event| event.id);
     assert_eq!(fresh_events(connection, 1).unwrap(), expected[..1]);
     assert_eq!(fresh_events(connection, 10).unwrap(), expected);
-    let found = unsealable_events(connection, 10).unwrap();
+    let found = unsealable_events(connection, 10, None).unwrap();
     let mut problems: Vec<_> = found.iter().map(|row| &*row.problem).collect();
     problems.sort_unstable();
     assert_eq!(problems, ["an event with its id is sealed already", "impossible kind", "impossible peer"]);

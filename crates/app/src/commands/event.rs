@@ -101,7 +101,8 @@ async fn list(
     let listed = list_events(opened.management(), filter, page).await.map_err(|error| store(&error))?;
     let names = names_in(opened, &listed.events).await?;
     event_output::events(&listed.events, &names, output, out)?;
-    let unsealable = opened.management().storage.unsealable_events(1).await.map_err(|error| store(&error))?;
+    let unsealable =
+        opened.management().storage.unsealable_events(1, None).await.map_err(|error| store(&error))?;
     if !unsealable.is_empty() {
         note("some rows among the events are no events and left out: see `countersign event verify`")?;
     }

@@ -9,7 +9,7 @@ use countersign_domain::id::{EventId, UserId};
 use countersign_domain::subject::Subject;
 use countersign_ports::{
     CheckpointAt, EVENTS_A_STEP, EventAt, EventFilter, EventOrder, EventPage, EventStore, ForgetEvents,
-    FoundEvent, LeftToForget, SealEvents, Sealed, StoreError, TakeLease, UnsealableEvent,
+    FoundEvent, LeftToForget, Recent, SealEvents, Sealed, StoreError, TakeLease, UnsealableEvent,
 };
 
 use super::wallets::{WalletKey, key_of};
@@ -55,7 +55,7 @@ impl EventStore for MemoryStorage {
     }
 
     /// None: every row here is an event, and none is there twice.
-    async fn unsealable_events(&self, _: u32) -> Result<Vec<UnsealableEvent>, StoreError> {
+    async fn unsealable_events(&self, _: u32, _: Option<Recent>) -> Result<Vec<UnsealableEvent>, StoreError> {
         Ok(Vec::new())
     }
 

@@ -14,8 +14,8 @@ use countersign_domain::id::{EventId, UserId};
 use countersign_domain::subject::Subject;
 use countersign_ports::{
     CheckpointAt, Clock, DeleteAccount, EVENTS_A_STEP, EntropyExt, EventAt, EventFilter, EventOrder,
-    EventPage, EventStore, ForgetEvents, FoundEvent, SealEvents, Sealed, StoreError, TakeLease, TokenSigner,
-    UnsealableEvent,
+    EventPage, EventStore, ForgetEvents, FoundEvent, Recent, SealEvents, Sealed, StoreError, TakeLease,
+    TokenSigner, UnsealableEvent,
 };
 use countersign_usecases::Context;
 use countersign_usecases::events::retire_events::{Retired, retire_events};
@@ -325,7 +325,7 @@ impl EventStore for Tampered {
         Ok(Vec::new())
     }
 
-    async fn unsealable_events(&self, _: u32) -> Result<Vec<UnsealableEvent>, StoreError> {
+    async fn unsealable_events(&self, _: u32, _: Option<Recent>) -> Result<Vec<UnsealableEvent>, StoreError> {
         Ok(Vec::new())
     }
 
@@ -592,8 +592,12 @@ impl EventStore for Busy<'_> {
         self.world.storage.fresh_events(limit).await
     }
 
-    async fn unsealable_events(&self, limit: u32) -> Result<Vec<UnsealableEvent>, StoreError> {
-        self.world.storage.unsealable_events(limit).await
+    async fn unsealable_events(
+        &self,
+        limit: u32,
+        except: Option<Recent>,
+    ) -> Result<Vec<UnsealableEvent>, StoreError> {
+        self.world.storage.unsealable_events(limit, except).await
     }
 
     async fn seal_events(&self, _: SealEvents) -> Result<Sealed, StoreError> {

@@ -13,7 +13,7 @@ use countersign_domain::checkpoint::{SealedEvent, SignedCheckpoint};
 use countersign_domain::event::{Event, EventKind, EventPerson};
 use countersign_domain::id::{ClientId, EventId};
 use countersign_domain::subject::Subject;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use crate::DayCount;
 
@@ -102,6 +102,30 @@ pub struct UnsealableEvent {
     pub id: Option<EventId>,
     /// What is wrong with it.
     pub problem: String,
+}
+
+/// The time around now, in which events are written that no round of sealing has seen yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recent {
+    since: OffsetDateTime,
+    until: OffsetDateTime,
+}
+
+impl Recent {
+    /// So long before this time and after it, for clocks that differ.
+    pub fn around(now: OffsetDateTime, within: Duration) -> Self {
+        Self { since: now.saturating_sub(within), until: now.saturating_add(within) }
+    }
+
+    /// The lowest id of an event of this time.
+    pub fn first(&self) -> EventId {
+        EventId::at(self.since, [u8::MIN; 10])
+    }
+
+    /// The highest id of an event of this time.
+    pub fn last(&self) -> EventId {
+        EventId::at(self.until, [u8::MAX; 10])
+    }
 }
 
 /// What is stored under the number of a checkpoint, for verification.

@@ -3,10 +3,11 @@
 use countersign_domain::checkpoint::{Checkpoint, Digest256, SignedCheckpoint};
 use countersign_ports::CheckpointAt;
 use diesel::prelude::*;
+use time::OffsetDateTime;
 
-use super::event::{Impossible, StoredAs, bytes, required, text};
+use super::event::{Impossible, bytes, exact, required};
 use crate::SqlError;
-use crate::columns::{At, BigInt, Binary, Integer, Moment, Row, StoredSmall, StoredTime, Text};
+use crate::columns::{At, BigInt, Binary, Exact, Integer, Moment, Nullable, Row, Small, Text};
 use crate::statement::row;
 
 row! {
@@ -40,55 +41,64 @@ impl<'a> NewCheckpoint<'a> {
     }
 }
 
-/// What is stored under a number: a text is stored as `T`. In a database that was tampered with, any column but the number can be absent or
-/// impossible.
+/// The SQL types of a [`CheckpointRow`].
+pub type CheckpointSql = (
+    BigInt,
+    Nullable<Moment>,
+    Nullable<BigInt>,
+    Nullable<Small>,
+    Nullable<Binary>,
+    Nullable<Binary>,
+    Nullable<BigInt>,
+    Nullable<Text>,
+);
+
+/// What is stored under a number. In a database that was tampered with, any column but the number can be absent or impossible.
 #[derive(Debug, Queryable)]
-pub struct CheckpointRow<T> {
+pub struct CheckpointRow {
     number: i64,
-    sealed_at: Option<StoredTime>,
-    first_position: Option<i64>,
-    events: Option<StoredSmall>,
-    root: Option<Vec<u8>>,
-    previous: Option<Vec<u8>>,
-    kept_from: Option<i64>,
-    jws: Option<T>,
+    sealed_at: Option<Exact<OffsetDateTime>>,
+    first_position: Option<Exact<i64>>,
+    events: Option<Exact<i64>>,
+    root: Option<Exact<Vec<u8>>>,
+    previous: Option<Exact<Vec<u8>>>,
+    kept_from: Option<Exact<i64>>,
+    jws: Option<Exact<String>>,
 }
 
-impl<T: StoredAs<String>> CheckpointRow<T> {
-    /// What is there, if the columns have these types.
-    pub fn at(self, types: Result<(), Impossible>) -> CheckpointAt {
+impl CheckpointRow {
+    /// What is there.
+    pub fn at(self) -> CheckpointAt {
         let number = u64::try_from(self.number).unwrap_or_default();
-        match types.and_then(|()| self.read()) {
+        match self.read() {
             Ok(signed) => CheckpointAt::Checkpoint(Box::new(signed)),
             Err(problem) => CheckpointAt::Unreadable { number, problem: problem.to_string() },
         }
     }
 
-    /// The checkpoint, if the columns have these types.
-    pub fn checkpoint(self, types: Result<(), Impossible>) -> Result<SignedCheckpoint, SqlError> {
+    /// The checkpoint.
+    pub fn checkpoint(self) -> Result<SignedCheckpoint, SqlError> {
         let number = self.number;
-        let read = types.and_then(|()| self.read());
-        read.map_err(|Impossible(column)| Row { table: "checkpoints", key: &number }.impossible(column))
+        self.read()
+            .map_err(|Impossible(column)| Row { table: "checkpoints", key: &number }.impossible(column))
     }
 
     fn read(self) -> Result<SignedCheckpoint, Impossible> {
-        let number = |column, stored: Option<i64>| {
+        let number = |column, stored| {
+            let stored: Option<i64> = exact(column, stored)?;
             required(column, stored.and_then(|number| u64::try_from(number).ok()))
         };
         let digest = |column, stored| Ok(Digest256::new(required(column, bytes(column, stored)?)?));
-        let events = number("events", self.events.map(|events| events.0))?;
-        let StoredTime::Time(sealed_at) = required("sealed_at", self.sealed_at)? else {
-            return Err(Impossible("sealed_at"));
-        };
+        let events = number("events", self.events)?;
         let checkpoint = Checkpoint {
-            number: number("number", Some(self.number))?,
-            sealed_at,
+            number: number("number", Some(Exact(Some(self.number))))?,
+            sealed_at: required("sealed_at", exact("sealed_at", self.sealed_at)?)?,
             first: number("first_position", self.first_position)?,
             events: u32::try_from(events).map_err(|_| Impossible("events"))?,
             root: digest("root", self.root)?,
             previous: digest("previous", self.previous)?,
             kept_from: number("kept_from", self.kept_from)?,
         };
-        Ok(SignedCheckpoint { checkpoint, jws: required("jws", text("jws", self.jws)?)? })
+        Ok(SignedCheckpoint { checkpoint, jws: required("jws", exact("jws", self.jws)?)? })
     }
 }

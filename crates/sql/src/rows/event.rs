@@ -1,4 +1,4 @@
-//! Rows of `fresh_events` and `events`. Verification does not trust the database, and each adapter reads the columns in its own way.
+//! Rows of `fresh_events` and `events`. Verification does not trust the database, so a column counts only if it holds its own type.
 
 use countersign_domain::checkpoint::{Commitment, Digest256, Salt, SealedEvent};
 use countersign_domain::event::{Actor, Details, Event, EventKind, EventPerson, Pseudonym, Signed};
@@ -10,7 +10,7 @@ use diesel::prelude::*;
 use uuid::Uuid;
 
 use crate::SqlError;
-use crate::columns::{Binary, DomainId, Id, Key, Nullable, Row, Text};
+use crate::columns::{BigInt, Binary, DomainId, Exact, Id, Key, Nullable, Row, Text};
 use crate::statement::row;
 
 row! {
@@ -73,65 +73,69 @@ impl<'a> NewEvent<'a> {
 #[error("impossible {0}")]
 pub struct Impossible(pub &'static str);
 
-/// A form in which a database stores a value, whatever is there.
-pub trait StoredAs<V>: Clone {
-    /// The value, if it is one.
-    fn value(self) -> Option<V>;
+/// The columns of an [`EventRow`], in the order of [`EventSql`].
+#[macro_export]
+macro_rules! event_columns {
+    () => {
+        "id, kind, actor, user_id, pseudonym, family, chain, address, client_id, peer, request, details, signed"
+    };
 }
+pub use event_columns;
 
-impl<V: Clone> StoredAs<V> for V {
-    fn value(self) -> Option<V> {
-        Some(self)
-    }
-}
+/// The SQL types of an [`EventRow`].
+pub type EventSql = (
+    Nullable<Key>,
+    Nullable<Text>,
+    Nullable<Text>,
+    Nullable<Key>,
+    Nullable<Binary>,
+    Nullable<Text>,
+    Nullable<Text>,
+    Nullable<Text>,
+    Nullable<Key>,
+    Nullable<Text>,
+    Nullable<Text>,
+    Nullable<Text>,
+    Nullable<Text>,
+);
 
-impl StoredAs<String> for Vec<u8> {
-    fn value(self) -> Option<String> {
-        String::from_utf8(self).ok()
-    }
-}
+/// The SQL types of a [`SealedRow`].
+pub type SealedSql = (BigInt, EventSql, Nullable<Binary>, Nullable<Binary>, Nullable<Binary>);
 
-impl StoredAs<Uuid> for Vec<u8> {
-    fn value(self) -> Option<Uuid> {
-        Uuid::from_slice(&self).ok()
-    }
-}
-
-/// An event as it was read from either table: an id is stored as `I`, a text as `T`. In a database that was tampered with, any column can be absent
-/// or impossible.
+/// An event as it was read from either table. In a database that was tampered with, any column can be absent or impossible.
 #[derive(Clone, Debug, Queryable)]
-pub struct EventRow<I, T> {
-    id: Option<I>,
-    kind: Option<T>,
-    actor: Option<T>,
-    user_id: Option<I>,
-    pseudonym: Option<Vec<u8>>,
-    family: Option<T>,
-    chain: Option<T>,
-    address: Option<T>,
-    client_id: Option<I>,
-    peer: Option<T>,
-    request: Option<T>,
-    details: Option<T>,
-    signed: Option<T>,
+pub struct EventRow {
+    id: Option<Exact<Uuid>>,
+    kind: Option<Exact<String>>,
+    actor: Option<Exact<String>>,
+    user_id: Option<Exact<Uuid>>,
+    pseudonym: Option<Exact<Vec<u8>>>,
+    family: Option<Exact<String>>,
+    chain: Option<Exact<String>>,
+    address: Option<Exact<String>>,
+    client_id: Option<Exact<Uuid>>,
+    peer: Option<Exact<String>>,
+    request: Option<Exact<String>>,
+    details: Option<Exact<String>>,
+    signed: Option<Exact<String>>,
 }
 
-impl<I: StoredAs<Uuid> + Default, T: StoredAs<String>> EventRow<I, T> {
-    /// The position of the row among the others.
-    pub fn key(&self) -> I {
-        self.id.clone().unwrap_or_default()
+impl EventRow {
+    /// The id, if it is one.
+    fn id(&self) -> Option<Uuid> {
+        self.id.as_ref().and_then(|Exact(id)| *id)
     }
 
     /// The event of a row in this table.
     pub fn event(self, table: &'static str) -> Result<Event, SqlError> {
-        let key = self.key().value().unwrap_or_default();
+        let key = self.id().unwrap_or_default();
         self.read().map_err(|Impossible(column)| Row { table, key: &key }.impossible(column))
     }
 
-    /// The event of a row among the fresh ones, which have these types, and of which one with its id may be sealed already.
-    pub fn fresh(self, types: Result<(), Impossible>, is_copy: bool) -> FreshAt {
-        let id = self.id.clone().and_then(I::value).map(EventId::from_uuid);
-        let problem = match types.and_then(|()| self.exact()) {
+    /// The event of a row among the fresh ones. Is one with its id sealed already?
+    pub fn fresh(self, is_copy: bool) -> FreshAt {
+        let id = self.id().map(EventId::from_uuid);
+        let problem = match self.exact() {
             Ok(event) if !is_copy => return FreshAt::Event(Box::new(event)),
             Ok(_) => "an event with its id is sealed already".to_owned(),
             Err(impossible) => impossible.to_string(),
@@ -142,15 +146,11 @@ impl<I: StoredAs<Uuid> + Default, T: StoredAs<String>> EventRow<I, T> {
     /// The event, if the row is exactly what it would be stored as. Another row cannot be sealed: the guard of that
     /// compares the columns.
     fn exact(self) -> Result<Event, Impossible> {
-        let event = self.clone().read()?;
-        let written = NewEvent::of(&event);
-        let columns = [
-            ("kind", self.kind, Some(written.kind)),
-            ("actor", self.actor, Some(&*written.actor)),
-            ("peer", self.peer, written.peer.as_deref()),
-        ];
-        for (column, stored, written) in columns {
-            if text(column, stored)?.as_deref() != written {
+        let stored = [("actor", self.actor.clone()), ("peer", self.peer.clone())];
+        let event = self.read()?;
+        let written = [Some(event.actor.to_string()), event.address.map(|address| address.to_string())];
+        for ((column, stored), written) in stored.into_iter().zip(written) {
+            if exact(column, stored)? != written {
                 return Err(Impossible(column));
             }
         }
@@ -158,21 +158,21 @@ impl<I: StoredAs<Uuid> + Default, T: StoredAs<String>> EventRow<I, T> {
     }
 
     fn read(self) -> Result<Event, Impossible> {
-        let kind = required("kind", text("kind", self.kind)?)?;
-        let actor = required("actor", text("actor", self.actor)?)?;
+        let kind = required("kind", exact("kind", self.kind)?)?;
+        let actor = required("actor", exact("actor", self.actor)?)?;
         let person = match (id("user_id", self.user_id)?, bytes("pseudonym", self.pseudonym)?) {
             (Some(user), None) => Some(EventPerson::User(user)),
             (None, Some(random)) => Some(EventPerson::Deleted(Pseudonym::new(random))),
             (None, None) => None,
             (Some(_), Some(_)) => return Err(Impossible("pseudonym")),
         };
-        let (family, chain) = (text("family", self.family)?, text("chain", self.chain)?);
-        let wallet = match (family, chain, text("address", self.address)?) {
+        let (family, chain) = (exact("family", self.family)?, exact("chain", self.chain)?);
+        let wallet = match (family, chain, exact("address", self.address)?) {
             (Some(family), Some(chain), Some(address)) => Some(WalletAccount { family, chain, address }),
             (None, None, None) => None,
             (_, _, _) => return Err(Impossible("address")),
         };
-        let peer = text("peer", self.peer)?;
+        let peer = exact("peer", self.peer)?;
         let address = peer.map(|peer| PeerAddress::parse(&peer).ok_or(Impossible("peer"))).transpose()?;
         Ok(Event {
             id: required("id", id("id", self.id)?)?,
@@ -182,28 +182,28 @@ impl<I: StoredAs<Uuid> + Default, T: StoredAs<String>> EventRow<I, T> {
             wallet,
             client: id("client_id", self.client_id)?,
             address,
-            request: text("request", self.request)?,
-            details: Details::from_stored(required("details", text("details", self.details)?)?),
-            signed: text("signed", self.signed)?.map(Signed::from_stored),
+            request: exact("request", self.request)?,
+            details: Details::from_stored(required("details", exact("details", self.details)?)?),
+            signed: exact("signed", self.signed)?.map(Signed::from_stored),
         })
     }
 }
 
 /// What is stored at a position of `events`.
 #[derive(Debug, Queryable)]
-pub struct SealedRow<I, T> {
+pub struct SealedRow {
     position: i64,
-    event: EventRow<I, T>,
-    salt: Option<Vec<u8>>,
-    commitment: Option<Vec<u8>>,
-    hiding_proof: Option<Vec<u8>>,
+    event: EventRow,
+    salt: Option<Exact<Vec<u8>>>,
+    commitment: Option<Exact<Vec<u8>>>,
+    hiding_proof: Option<Exact<Vec<u8>>>,
 }
 
-impl<I: StoredAs<Uuid> + Default, T: StoredAs<String>> SealedRow<I, T> {
-    /// What is there, if the columns have these types.
-    pub fn at(self, types: Result<(), Impossible>) -> EventAt {
+impl SealedRow {
+    /// What is there.
+    pub fn at(self) -> EventAt {
         let position = u64::try_from(self.position).unwrap_or_default();
-        match types.and_then(|()| self.read(position)) {
+        match self.read(position) {
             Ok(sealed) => EventAt::Event(Box::new(sealed)),
             Err(problem) => EventAt::Unreadable { position, problem: problem.to_string() },
         }
@@ -224,23 +224,18 @@ pub(super) fn required<V>(column: &'static str, value: Option<V>) -> Result<V, I
     value.ok_or(Impossible(column))
 }
 
-pub(super) fn text<T: StoredAs<String>>(
-    column: &'static str,
-    stored: Option<T>,
-) -> Result<Option<String>, Impossible> {
-    stored.map(|stored| stored.value().ok_or(Impossible(column))).transpose()
+/// What a column holds, if it is not absent.
+pub(super) fn exact<V>(column: &'static str, stored: Option<Exact<V>>) -> Result<Option<V>, Impossible> {
+    stored.map(|Exact(value)| value.ok_or(Impossible(column))).transpose()
 }
 
 pub(super) fn bytes<const N: usize>(
     column: &'static str,
-    stored: Option<Vec<u8>>,
+    stored: Option<Exact<Vec<u8>>>,
 ) -> Result<Option<[u8; N]>, Impossible> {
-    stored.map(|stored| stored.try_into().map_err(|_| Impossible(column))).transpose()
+    exact(column, stored)?.map(|bytes| bytes.try_into().map_err(|_| Impossible(column))).transpose()
 }
 
-fn id<I: StoredAs<Uuid>, Id: DomainId>(
-    column: &'static str,
-    stored: Option<I>,
-) -> Result<Option<Id>, Impossible> {
-    stored.map(|stored| stored.value().map(Id::wrap).ok_or(Impossible(column))).transpose()
+fn id<Id: DomainId>(column: &'static str, stored: Option<Exact<Uuid>>) -> Result<Option<Id>, Impossible> {
+    Ok(exact(column, stored)?.map(Id::wrap))
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use countersign_domain::checkpoint::MAX_EVENTS;
 use countersign_domain::id::EventId;
-use countersign_ports::{Clock, DeskStore, EventStore, StoreError, UnsealableEvent};
+use countersign_ports::{Clock, DeskStore, EventStore, Recent, StoreError, UnsealableEvent};
 use time::OffsetDateTime;
 
 /// An event that waits for longer than this waits too long.
@@ -84,7 +84,9 @@ impl SealWatch {
         clock: &(impl Clock + ?Sized),
     ) -> Result<Unsealed, StoreError> {
         let fresh = storage.fresh_events(MAX_EVENTS).await?;
-        let unsealable = storage.unsealable_events(NAMED).await?;
+        // What was written since the last round is read when it is sealed. Anything else there looks old soon.
+        let recent = Recent::around(clock.now(), NEXT_ROUND.try_into().unwrap_or_default());
+        let unsealable = storage.unsealable_events(NAMED, Some(recent)).await?;
         // A last checkpoint that cannot be read stops the sealing, which then shows in the events that wait.
         let last = storage.last_checkpoint().await.ok().flatten();
         let number = last.map_or(0, |last| last.checkpoint.number);
@@ -136,7 +138,7 @@ pub async fn look_at_waiting(
     Ok(Unsealed {
         waited: Duration::ZERO,
         late: u64::try_from(late.len()).unwrap_or(u64::MAX),
-        unsealable: storage.unsealable_events(NAMED).await?,
+        unsealable: storage.unsealable_events(NAMED, None).await?,
     })
 }
 

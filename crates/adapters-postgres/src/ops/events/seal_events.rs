@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use countersign_domain::checkpoint::{Checkpoint, SealedEvent, SignedCheckpoint};
+use countersign_domain::checkpoint::{Checkpoint, SealedEvent};
 use countersign_domain::id::EventId;
 use countersign_ports::{SealEvents, Sealed};
+use countersign_sql::ops::is_checkpoint;
 use countersign_sql::rows::checkpoint::NewCheckpoint;
 use countersign_sql::rows::event::{NewEvent, NewEvents};
 use countersign_sql::{Database, SqlError, Undone};
@@ -12,7 +13,6 @@ use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Binary, Nullable};
 
 use super::day_counts::add_day_counts;
-use super::read_events::find_checkpoint;
 use crate::statement::statement;
 
 pub(crate) fn seal_events(connection: &mut PgConnection, command: &SealEvents) -> Result<Sealed, SqlError> {
@@ -25,8 +25,7 @@ pub(crate) fn seal_events(connection: &mut PgConnection, command: &SealEvents) -
         };
         if !is_next {
             // A statement of its own: it sees the checkpoint of the sealer that the one before waited for.
-            let present = find_checkpoint(connection, signed.checkpoint.number)?;
-            let is_repeated = present.is_some_and(|present| is_same(present, signed));
+            let is_repeated = is_checkpoint(connection, signed)? == Some(true);
             return Err(Undone::Refused(if is_repeated { Sealed::Sealed } else { Sealed::Stale }));
         }
         let store = StoreSealed {
@@ -48,12 +47,6 @@ fn has_these(checkpoint: &Checkpoint, events: &[SealedEvent]) -> bool {
     let positions = events.iter().map(|sealed| sealed.position);
     let ids: HashSet<EventId> = events.iter().map(|sealed| sealed.event.id).collect();
     u32::try_from(ids.len()) == Ok(checkpoint.events) && positions.eq(checkpoint.first..checkpoint.next())
-}
-
-/// Is the checkpoint that is stored the given one? The database keeps less of a time than we may be given.
-fn is_same(mut present: SignedCheckpoint, given: &SignedCheckpoint) -> bool {
-    present.checkpoint.sealed_at = given.checkpoint.sealed_at;
-    present == *given
 }
 
 statement! {

@@ -1,28 +1,18 @@
-//! Look-ups of events and checkpoints.
+//! Pages of events.
 //!
 //! Pages by client or by kind take so many rows of each kind that was asked for, from an index with the kind in it,
 //! and pages of everything go by id. So they take no longer among many events. Pages by person or wallet go
 //! through the events of that one.
 
-use countersign_domain::checkpoint::SignedCheckpoint;
-use countersign_domain::event::{Event, EventKind, EventPerson, Pseudonym};
-use countersign_domain::id::EventId;
+use countersign_domain::event::{Event, EventKind, EventPerson};
 use countersign_domain::subject::Subject;
-use countersign_ports::{
-    CheckpointAt, EventAt, EventFilter, EventOrder, EventPage, FoundEvent, FreshAt, UnsealableEvent,
-};
-use countersign_sql::SqlError;
-use countersign_sql::columns::stored;
+use countersign_ports::{EventFilter, EventOrder, EventPage};
+use countersign_sql::rows::event::{EventRow, EventSql, event_columns};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use time::OffsetDateTime;
 
 use crate::error::SqliteError;
-use crate::rows::checkpoint::{CheckpointRow, CheckpointSql, checkpoint_columns, is_checkpoint};
-use crate::rows::event::{
-    Bytes, EventRow, EventSql, SealedRow, event_columns, event_types, is_fresh_event, is_sealed_event,
-    sealed_types,
-};
 use crate::statement::{row, statement};
 
 /// Several statements that see one state of the database: the one that the first of them saw. An event that is
@@ -104,168 +94,6 @@ fn readable_of_fresh<'a>(
         }
         limit = limit.saturating_mul(2).max(1);
     }
-}
-
-/// Two statements that see one state of the database.
-pub(crate) fn find_event(
-    connection: &mut SqliteConnection,
-    id: EventId,
-) -> Result<Option<FoundEvent>, SqliteError> {
-    let id = id.as_uuid();
-    let id = id.as_bytes().as_slice();
-    connection.transaction(|connection| {
-        if let Some(row) = (FindFresh { id }).get_result::<EventRow>(connection).optional()? {
-            return Ok(Some(FoundEvent { event: row.event("fresh_events")?, position: None }));
-        }
-        let sealed = FindSealed { id }.get_result::<(i64, EventRow)>(connection).optional()?;
-        let Some((position, row)) = sealed else { return Ok(None) };
-        Ok(Some(FoundEvent { event: row.event("events")?, position: u64::try_from(position).ok() }))
-    })
-}
-
-/// Two statements that see one state of the database. Fresh events come from all of them: they are few, and
-/// sign-ins do not pay for an index.
-pub(crate) fn events_of_request(
-    connection: &mut SqliteConnection,
-    request: &str,
-    after: Option<EventId>,
-    limit: u32,
-) -> Result<Vec<Event>, SqliteError> {
-    let limit = limit.into();
-    // Every id sorts after the empty one.
-    let after = after.map(|after| after.as_uuid().into_bytes().to_vec()).unwrap_or_default();
-    let after = after.as_slice();
-    let mut events = connection.transaction(|connection| {
-        let fresh: Vec<EventRow> = FreshOfRequest { request, after, limit }.load(connection)?;
-        let sealed: Vec<EventRow> = SealedOfRequest { request, after, limit }.load(connection)?;
-        let fresh = fresh.into_iter().filter_map(|row| row.event("fresh_events").ok()).map(Ok);
-        fresh
-            .chain(sealed.into_iter().map(|row| row.event("events")))
-            .collect::<Result<Vec<_>, SqlError>>()
-            .map_err(SqliteError::from)
-    })?;
-    events.sort_by_key(|event| event.id);
-    events.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    Ok(events)
-}
-
-/// The oldest first. Goes past rows that cannot be sealed, however many there are.
-pub(crate) fn fresh_events(connection: &mut SqliteConnection, limit: u32) -> Result<Vec<Event>, SqliteError> {
-    let most = usize::try_from(limit).unwrap_or(usize::MAX);
-    let (mut events, mut after) = (Vec::new(), Vec::new());
-    while events.len() < most {
-        let (page, last) = fresh_page(connection, &after)?;
-        let Some(last) = last else { break };
-        after = last;
-        events.extend(page.into_iter().filter_map(|at| match at {
-            FreshAt::Event(event) => Some(*event),
-            FreshAt::Unsealable(_) => None,
-        }));
-    }
-    events.truncate(most);
-    Ok(events)
-}
-
-/// Rows whose id is not even bytes come first, in one line.
-pub(crate) fn unsealable_events(
-    connection: &mut SqliteConnection,
-    limit: u32,
-) -> Result<Vec<UnsealableEvent>, SqliteError> {
-    let most = usize::try_from(limit).unwrap_or(usize::MAX);
-    let strays: i64 = StrayFresh {}.get_result(connection)?;
-    let problem = format!("{strays} rows with an impossible id");
-    let mut found: Vec<_> =
-        (strays > 0).then_some(UnsealableEvent { id: None, problem }).into_iter().collect();
-    let mut after = Vec::new();
-    while found.len() < most {
-        let (page, last) = fresh_page(connection, &after)?;
-        let Some(last) = last else { break };
-        after = last;
-        found.extend(page.into_iter().filter_map(|at| match at {
-            FreshAt::Event(_) => None,
-            FreshAt::Unsealable(event) => Some(event),
-        }));
-    }
-    found.truncate(most);
-    Ok(found)
-}
-
-/// The rows after this one, and the last of them.
-fn fresh_page(
-    connection: &mut SqliteConnection,
-    after: &[u8],
-) -> Result<(Vec<FreshAt>, Option<Vec<u8>>), SqliteError> {
-    let rows: Vec<(String, EventRow, bool)> = OldestFresh { after, limit: FRESH_PAGE }.load(connection)?;
-    let last = rows.last().map(|(_, row, _)| row.key());
-    let read = |(types, row, is_copy): (String, EventRow, bool)| row.fresh(is_fresh_event(&types), is_copy);
-    Ok((rows.into_iter().map(read).collect(), last))
-}
-
-/// How many fresh events are read at once.
-const FRESH_PAGE: i64 = 1_000;
-
-pub(crate) fn last_checkpoint(
-    connection: &mut SqliteConnection,
-) -> Result<Option<SignedCheckpoint>, SqliteError> {
-    let row = LastCheckpoint {}.get_result::<CheckpointRow>(connection).optional()?;
-    Ok(row.map(|(types, row)| row.checkpoint(is_checkpoint(&types))).transpose()?)
-}
-
-pub(crate) fn find_checkpoint(
-    connection: &mut SqliteConnection,
-    number: u64,
-) -> Result<Option<CheckpointAt>, SqliteError> {
-    let find = FindCheckpoint { number: stored(number) };
-    let row = find.get_result::<CheckpointRow>(connection).optional()?;
-    Ok(row.map(|(types, row)| row.at(is_checkpoint(&types))))
-}
-
-/// What has a number before the first is reported at the beginning, in one line.
-pub(crate) fn checkpoints(
-    connection: &mut SqliteConnection,
-    after: u64,
-    limit: u32,
-) -> Result<Vec<CheckpointAt>, SqliteError> {
-    let mut found = Vec::new();
-    if after == 0 {
-        let strays: i64 = StrayCheckpoints {}.get_result(connection)?;
-        let problem = format!("{strays} rows with numbers before the first");
-        found.extend((strays > 0).then_some(CheckpointAt::Unreadable { number: 0, problem }));
-    }
-    let rows: Vec<CheckpointRow> =
-        Checkpoints { after: stored(after), limit: limit.into() }.load(connection)?;
-    found.extend(rows.into_iter().map(|(types, row)| row.at(is_checkpoint(&types))));
-    found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    Ok(found)
-}
-
-/// What has a position before the first is reported at the beginning, in one line.
-pub(crate) fn sealed_events(
-    connection: &mut SqliteConnection,
-    after: u64,
-    limit: u32,
-) -> Result<Vec<EventAt>, SqliteError> {
-    let mut found = Vec::new();
-    if after == 0 {
-        let strays: i64 = StrayEvents {}.get_result(connection)?;
-        let problem = format!("{strays} rows at positions before the first");
-        found.extend((strays > 0).then_some(EventAt::Unreadable { position: 0, problem }));
-    }
-    let rows: Vec<(String, SealedRow)> =
-        SealedEvents { after: stored(after), limit: limit.into() }.load(connection)?;
-    found.extend(rows.into_iter().map(|(types, row)| row.at(is_sealed_event(&types))));
-    found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    Ok(found)
-}
-
-/// The event of the deletion itself is not counted.
-pub(crate) fn count_events_of(
-    connection: &mut SqliteConnection,
-    pseudonym: Pseudonym,
-) -> Result<u64, SqliteError> {
-    let (pseudonym, deletion) = (pseudonym.as_bytes().as_slice(), EventKind::AccountDeleted.name());
-    let count: i64 = CountEventsOf { pseudonym, deletion }.get_result(connection)?;
-    Ok(u64::try_from(count).unwrap_or_default())
 }
 
 /// The ids between which the events of a page lie, without these two. The time of an event is the first 48 bits of
@@ -376,111 +204,14 @@ page! {
     "address = :within.address AND family = :within.family AND user_id IS NULL AND pseudonym IS NULL"
 }
 
-statement! {
-    FindFresh<'a> {
-        id: &'a [u8] as Binary,
-    } -> EventSql = concat!("SELECT ", event_columns!(), " FROM fresh_events WHERE id = :id")
-}
-
-statement! {
-    FindSealed<'a> {
-        id: &'a [u8] as Binary,
-    } -> (BigInt, EventSql) = concat!("SELECT position, ", event_columns!(), " FROM events WHERE id = :id")
-}
-
-statement! {
-    FreshOfRequest<'a> {
-        request: &'a str as Text,
-        after: &'a [u8] as Binary,
-        limit: i64 as BigInt,
-    } -> EventSql = concat!(
-        "SELECT ", event_columns!(), " FROM fresh_events WHERE request = :request AND id > :after ORDER BY id LIMIT :limit"
-    )
-}
-
-statement! {
-    SealedOfRequest<'a> {
-        request: &'a str as Text,
-        after: &'a [u8] as Binary,
-        limit: i64 as BigInt,
-    } -> EventSql = concat!(
-        "SELECT ", event_columns!(), " FROM events INDEXED BY events_by_request \
-        WHERE request = :request AND id > :after ORDER BY id LIMIT :limit"
-    )
-}
-
-statement! {
-    /// Every id that is bytes comes after the empty one.
-    OldestFresh<'a> {
-        after: &'a [u8] as Binary,
-        limit: i64 as BigInt,
-    } -> (Text, EventSql, Bool) = concat!(
-        "SELECT ", event_types!(), ", ", event_columns!(),
-        ", EXISTS (SELECT 1 FROM events WHERE events.id = fresh_events.id) \
-        FROM fresh_events WHERE id > :after ORDER BY id LIMIT :limit"
-    )
-}
-
-statement! {
-    /// What is not bytes comes before the empty bytes.
-    StrayFresh {} -> BigInt = "SELECT count(*) FROM fresh_events WHERE id <= x''"
-}
-
-statement! {
-    LastCheckpoint {} -> CheckpointSql = concat!(
-        "SELECT ", checkpoint_columns!(), " FROM checkpoints ORDER BY number DESC LIMIT 1"
-    )
-}
-
-statement! {
-    FindCheckpoint {
-        number: i64 as BigInt,
-    } -> CheckpointSql = concat!("SELECT ", checkpoint_columns!(), " FROM checkpoints WHERE number = :number")
-}
-
-statement! {
-    Checkpoints {
-        after: i64 as BigInt,
-        limit: i64 as BigInt,
-    } -> CheckpointSql = concat!(
-        "SELECT ", checkpoint_columns!(), " FROM checkpoints WHERE number > :after ORDER BY number LIMIT :limit"
-    )
-}
-
-statement! {
-    StrayCheckpoints {} -> BigInt = "SELECT count(*) FROM checkpoints WHERE number < 1"
-}
-
-statement! {
-    SealedEvents {
-        after: i64 as BigInt,
-        limit: i64 as BigInt,
-    } -> (Text, (BigInt, EventSql, Bytes, Bytes, Bytes)) = concat!(
-        "SELECT ", sealed_types!(), ", position, ", event_columns!(), ", salt, commitment, hiding_proof \
-        FROM events WHERE position > :after ORDER BY position LIMIT :limit"
-    )
-}
-
-statement! {
-    StrayEvents {} -> BigInt = "SELECT count(*) FROM events WHERE position < 1"
-}
-
-statement! {
-    CountEventsOf<'a> {
-        pseudonym: &'a [u8] as Binary,
-        deletion: &'a str as Text,
-    } -> BigInt = "\
-        SELECT (SELECT count(*) FROM fresh_events WHERE pseudonym = :pseudonym AND kind <> :deletion) \
-        + (SELECT count(*) FROM events WHERE pseudonym = :pseudonym AND kind <> :deletion)"
-}
-
 #[cfg(test)]
 mod tests {
-    use countersign_domain::id::UserId;
+    use countersign_domain::event::Pseudonym;
+    use countersign_domain::id::{EventId, UserId};
     use time::Duration;
 
     use super::*;
-    use crate::statement::plan::{database, finds_rows_by_keys, steps};
+    use crate::statement::plan::{database, steps};
 
     fn within<'a>() -> Within<'a> {
         Within {
@@ -514,27 +245,6 @@ mod tests {
         goes_by!("events_by_user (user_id=? AND id>? AND id<?)": NewestOfUser, OldestOfUser);
         goes_by!("events_by_pseudonym (pseudonym=? AND id>? AND id<?)": NewestOfDeleted, OldestOfDeleted);
         goes_by!("events_by_wallet (address=? AND family=? AND id>? AND id<?)": NewestOfWallet, OldestOfWallet);
-    }
-
-    #[test]
-    fn events_and_checkpoints_are_found_by_their_keys() {
-        let (_folder, mut connection) = database();
-        let connection = &mut connection;
-        finds_rows_by_keys(connection, FindFresh { id: &[] });
-        finds_rows_by_keys(connection, FindSealed { id: &[] });
-        finds_rows_by_keys(connection, FindCheckpoint { number: 1 });
-        finds_rows_by_keys(connection, Checkpoints { after: 1, limit: 10 });
-        finds_rows_by_keys(connection, StrayCheckpoints {});
-        finds_rows_by_keys(connection, OldestFresh { after: &[], limit: 10 });
-        finds_rows_by_keys(connection, StrayFresh {});
-        finds_rows_by_keys(connection, SealedOfRequest { request: "", after: &[], limit: 10 });
-        finds_rows_by_keys(connection, SealedEvents { after: 1, limit: 10 });
-        finds_rows_by_keys(connection, StrayEvents {});
-        let steps = steps(connection, CountEventsOf { pseudonym: &[], deletion: "account_deleted" });
-        assert!(
-            steps.iter().any(|step| step.contains("events USING INDEX events_by_pseudonym")),
-            "{steps:#?}"
-        );
     }
 
     #[test]

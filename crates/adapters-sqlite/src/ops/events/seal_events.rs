@@ -1,14 +1,14 @@
 //! Fresh events get their positions and a checkpoint.
 
-use countersign_domain::checkpoint::{Checkpoint, SealedEvent, SignedCheckpoint};
-use countersign_ports::{CheckpointAt, SealEvents, Sealed};
-use countersign_sql::columns::{BigInt, Binary, Nullable, micros, stored};
+use countersign_domain::checkpoint::{SealedEvent, SignedCheckpoint};
+use countersign_ports::{SealEvents, Sealed};
+use countersign_sql::columns::{BigInt, Binary, Nullable, stored};
+use countersign_sql::ops::{is_checkpoint, last_checkpoint};
 use countersign_sql::rows::checkpoint::NewCheckpoint;
 use countersign_sql::rows::event::NewEvent;
 use diesel::prelude::*;
 
 use super::day_counts::add_day_counts;
-use super::read_events::{find_checkpoint, last_checkpoint};
 use crate::error::SqliteError;
 use crate::statement::statement;
 
@@ -21,8 +21,8 @@ pub(crate) fn seal_events(
     command: &SealEvents,
 ) -> Result<Sealed, SqliteError> {
     let SealEvents { checkpoint: signed, events, counts } = command;
-    if let Some(present) = find_checkpoint(connection, signed.checkpoint.number)? {
-        return Ok(if is_same(&present, signed) { Sealed::Sealed } else { Sealed::Stale });
+    if let Some(is_same) = is_checkpoint(connection, signed)? {
+        return Ok(if is_same { Sealed::Sealed } else { Sealed::Stale });
     }
     let last = last_checkpoint(connection)?;
     let checkpoint = NewCheckpoint::of(signed).filter(|_| follows(signed, last.as_ref(), events));
@@ -38,19 +38,6 @@ pub(crate) fn seal_events(
     StoreCheckpoint { checkpoint }.execute(connection)?;
     add_day_counts(connection, counts)?;
     Ok(Sealed::Sealed)
-}
-
-/// Is this the same checkpoint, as it is stored?
-fn is_same(present: &CheckpointAt, given: &SignedCheckpoint) -> bool {
-    match present {
-        CheckpointAt::Checkpoint(present) => {
-            let sealed_at = present.checkpoint.sealed_at;
-            micros(sealed_at) == micros(given.checkpoint.sealed_at)
-                && Checkpoint { sealed_at, ..given.checkpoint.clone() } == present.checkpoint
-                && given.jws == present.jws
-        }
-        CheckpointAt::Unreadable { .. } => false,
-    }
 }
 
 /// Does it come right after the last checkpoint, with these events at its positions?
