@@ -3,7 +3,7 @@
 // node account.mjs http://localhost:8080          Screenshots go to target/screenshots/account.
 
 import assert from "node:assert/strict";
-import { AXE, judgeLooks } from "./axe.mjs";
+import { judgeLooks } from "./axe.mjs";
 import { BASE, check, codeOf, exchange, request } from "./client.mjs";
 import { SLOW, TestWallet, arrive, close, confirmed, inState, loopback, person, picturesIn } from "./people.mjs";
 import { FAMILY_WALLETS } from "./wallets.mjs";
@@ -29,11 +29,7 @@ const hasDone = (page, name) => page.locator(`[data-done="${name}"]`).waitFor(SL
 
 // --- steps -------------------------------------------------------------------------------------------------
 
-async function visitor(settings = {}) {
-  const context = await person({ eip6963: true, viewport: { width: 1280, height: 900 }, ...settings });
-  if (settings.javaScriptEnabled !== false) await context.addInitScript({ path: AXE });
-  return context;
-}
+const visitor = (settings = {}) => person({ eip6963: true, viewport: { width: 1280, height: 900 }, ...settings });
 
 /** Signs in on the sign-in page with the wallet of this name. */
 async function signIn(page, wallet) {

@@ -4,7 +4,7 @@
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { AXE, judgeLooks } from "./axe.mjs";
+import { judgeLooks } from "./axe.mjs";
 import { BASE, authorizeUrl, check, exchange, register } from "./client.mjs";
 import { SLOW, TestWallet, allowedHosts, close, confirmed, inState, person, picturesIn } from "./people.mjs";
 
@@ -78,12 +78,7 @@ async function posted({ page, fields }) {
 /** Checks a page: axe-core, wide and narrow, light and dark. */
 const judge = (page, name) => judgeLooks(page, name, { widths: [320, 1280], height: 800, picture });
 
-/** A browser, with axe-core in its pages if they run scripts. */
-async function browserOf(wallet, javaScriptEnabled = true, more = {}) {
-  const context = await person({ wallet: javaScriptEnabled ? wallet : undefined, eip6963: true, javaScriptEnabled, ...more });
-  if (javaScriptEnabled) await context.addInitScript({ path: AXE });
-  return context;
-}
+const browserOf = (wallet, javaScriptEnabled = true, more = {}) => person({ wallet: javaScriptEnabled ? wallet : undefined, eip6963: true, javaScriptEnabled, ...more });
 
 // --- answers -----------------------------------------------------------------------------------------------
 

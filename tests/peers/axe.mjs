@@ -1,10 +1,10 @@
 // Whether a page fits, and what axe-core finds wrong with it. The judges of the pages share it.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-/** The script of axe-core, for `addInitScript`. */
-export const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** The rules that read colors, and those about places and sizes. All others only read the elements that are shown. */
 const OF_COLORS = ["color-contrast", "link-in-text-block"];
@@ -51,6 +51,7 @@ export async function judgeWords(page, name, { widths, height = 900, picture }) 
 
 /** The violations that axe-core finds, with the elements that they are about. */
 export async function violationsOf(page, rules) {
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(AXE);
   return page.evaluate(async (only) => {
     const chosen = only ? { runOnly: only } : { rules: { "target-size": { enabled: true } } };
     const { violations } = await window.axe.run(document, { preload: false, resultTypes: ["violations"], ...chosen });

@@ -2,7 +2,7 @@
 // with one that is elsewhere.
 
 import assert from "node:assert/strict";
-import { AXE, judgeLooks } from "./axe.mjs";
+import { judgeLooks } from "./axe.mjs";
 import { BASE } from "./client.mjs";
 import { addMembers, manage } from "./desk-changes.mjs";
 import { SLOW, TestWallet, confirmed, person, picturesIn } from "./people.mjs";
@@ -32,7 +32,6 @@ export async function operator(make, { javaScriptEnabled = true, isOperator = tr
   const holder = make();
   if (isOperator) await addMembers("operators", holder.wallet.key.address);
   const context = await person({ viewport: { width: 1280, height: 900 }, ...holder.settings, javaScriptEnabled });
-  if (javaScriptEnabled) await context.addInitScript({ path: AXE });
   const page = await context.newPage();
   await page.goto(`${BASE}/account`);
   if (javaScriptEnabled) {

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { AXE } from "./axe.mjs";
 import { BASE } from "./client.mjs";
 import { SLOW, inState, person } from "./people.mjs";
 
@@ -21,7 +20,6 @@ export const walletKeys = new Set();
 export async function developer({ colorScheme, width = 1280, javaScriptEnabled } = {}) {
   const context = await person({ colorScheme, javaScriptEnabled, viewport: { width, height: 900 } });
   context.on("request", (made) => sent.push(`${made.url()} ${JSON.stringify(made.headers())} ${made.postData() ?? ""}`));
-  await context.addInitScript({ path: AXE });
   const page = await context.newPage();
   assert.equal((await page.goto(PLAYGROUND)).status(), 200);
   if (javaScriptEnabled !== false) await page.locator("#break-token").waitFor();

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { Wallet } from "ethers";
-import { AXE, violationsOf } from "./axe.mjs";
+import { violationsOf } from "./axe.mjs";
 import { BASE, check, request } from "./client.mjs";
 import { SLOW, close, person, picturesIn } from "./people.mjs";
 
@@ -15,7 +15,6 @@ const DOCS = `${BASE}/docs`;
 /** A developer who opens the documentation. */
 async function reader({ fragment = "", width = 1280, path = "/docs", ...settings } = {}) {
   const context = await person({ viewport: { width, height: 900 }, ...settings });
-  if (settings.javaScriptEnabled !== false) await context.addInitScript({ path: AXE });
   const page = await context.newPage();
   assert.equal((await page.goto(`${BASE}${path}${fragment}`)).status(), 200);
   if (settings.javaScriptEnabled !== false) await page.locator(".contents [aria-current]").waitFor({ state: "attached", ...SLOW });

@@ -4,10 +4,10 @@
 // node invitations.mjs http://localhost:8080 BINARY DATABASE ADMIN ADMIN_KEY
 
 import assert from "node:assert/strict";
-import { AXE, judgeLooks } from "./axe.mjs";
+import { judgeLooks } from "./axe.mjs";
 import { BASE, authorizeUrl, check, codeOf, exchange, userinfo } from "./client.mjs";
 import { manage } from "./desk-changes.mjs";
-import { SLOW, TestWallet, clientPage, close, confirmed, inState, person, picturesIn } from "./people.mjs";
+import { SLOW, TestWallet, clientPage, close, confirmed, inState, person, picturesIn, runsScripts } from "./people.mjs";
 
 const picture = picturesIn("target/screenshots/invitations");
 const HOME = "https://client.example/";
@@ -23,14 +23,10 @@ await manage("PUT", `/clients/${shop.client_id}/access`, { rule: "groups:family"
 const shopOnly = { client_id: shop.client_id };
 const invite = (more = {}) => manage("POST", "/invitations", { group: "family", from: "The Millers", ...more });
 
-async function visitor(settings = {}) {
-  const context = await person({ eip6963: true, ...settings });
-  if (settings.javaScriptEnabled !== false) await context.addInitScript({ path: AXE });
-  return context;
-}
+const visitor = (settings = {}) => person({ eip6963: true, ...settings });
 
 async function look(page, name) {
-  if (await page.evaluate(() => "axe" in window)) await judgeLooks(page, name, { widths: [320, 768, 1280], picture });
+  if (runsScripts(page)) await judgeLooks(page, name, { widths: [320, 768, 1280], picture });
 }
 
 let states = 0;

@@ -4,7 +4,7 @@
 
 import assert from "node:assert/strict";
 import { Wallet } from "ethers";
-import { AXE, judgeLooks, violationsOf } from "./axe.mjs";
+import { judgeLooks, violationsOf } from "./axe.mjs";
 import { BASE, check, register } from "./client.mjs";
 import { SLOW, TestWallet, arrive, arrivedAs, clientOrigin, clientPage, close, confirmed, inState, person, picturesIn, severalAtOnce } from "./people.mjs";
 
@@ -38,7 +38,6 @@ function state(name, settings, body) {
   if (wanted.length > 0 && !wanted.includes(name)) return;
   const judged = async () => {
     const context = await person({ viewport: { width: 1280, height: 900 }, eip6963: true, ...settings });
-    await context.addInitScript({ path: AXE });
     try {
       await body(context, settings.wallet);
     } finally {

@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Wallet } from "ethers";
-import { AXE, judgeLooks } from "./axe.mjs";
+import { judgeLooks } from "./axe.mjs";
 import { BASE, begin, challenge, check, login, refused, register, request } from "./client.mjs";
-import { SLOW, TestWallet, arrive, clientPage, close, confirmed, inState, person, picturesIn, project } from "./people.mjs";
+import { SLOW, TestWallet, arrive, clientPage, close, confirmed, inState, person, picturesIn, project, runsScripts } from "./people.mjs";
 
 const picture = picturesIn("target/screenshots/turned-away");
 const CONTACT = process.argv[3];
@@ -22,7 +22,6 @@ const texts = Object.fromEntries(LANGUAGES.map((language) => [language, JSON.par
 async function visitor({ scripted = true, ...settings } = {}) {
   const context = await person({ viewport: { width: 1280, height: 900 }, ...settings });
   if (!scripted) await context.route(/\/assets\/[^/]*\.js$/, (route) => route.abort());
-  if (settings.javaScriptEnabled !== false) await context.addInitScript({ path: AXE });
   return context;
 }
 
@@ -57,7 +56,7 @@ const cardOf = async (page) => (await page.locator("#not-admitted").innerText())
 /** Every width, light and dark. With JavaScript off, axe-core cannot run, and the page only has to fit. */
 async function look(page, name) {
   const widths = [320, 768, 1280];
-  if (await page.evaluate(() => "axe" in window)) {
+  if (runsScripts(page)) {
     await judgeLooks(page, name, { widths, picture });
     return;
   }
