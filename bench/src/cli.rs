@@ -1,7 +1,8 @@
 //! The command line.
 
+use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{self, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
@@ -46,7 +47,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// The server's program, built in release mode.
-    #[arg(long, default_value = "target/release/countersign")]
+    #[arg(long, default_value = "target/release/countersign", value_parser = program)]
     pub server: PathBuf,
     /// A short run of two minutes: 64 connections, one short round per cell. The documentation is not
     /// written.
@@ -94,7 +95,7 @@ pub struct ReportArguments {
 #[derive(Debug, Args)]
 pub struct GuardArguments {
     /// The server's program, as it is built for the tests.
-    #[arg(long, default_value = "target/debug/countersign")]
+    #[arg(long, default_value = "target/debug/countersign", value_parser = program)]
     pub server: PathBuf,
     /// Only these steps. Recording is then not possible.
     #[arg(long, value_delimiter = ',', value_enum, conflicts_with = "record")]
@@ -111,7 +112,7 @@ pub struct GuardArguments {
 #[derive(Debug, Args)]
 pub struct CrowdArguments {
     /// The server's program, built in release mode.
-    #[arg(long, default_value = "target/release/countersign")]
+    #[arg(long, default_value = "target/release/countersign", value_parser = program)]
     pub server: PathBuf,
     /// How often each line is measured.
     #[arg(long, default_value_t = 7)]
@@ -122,10 +123,10 @@ pub struct CrowdArguments {
 #[derive(Debug, Args)]
 pub struct EventsArguments {
     /// The server's program, built in release mode.
-    #[arg(long, default_value = "target/release/countersign")]
+    #[arg(long, default_value = "target/release/countersign", value_parser = program)]
     pub server: PathBuf,
     /// The program of a server from before there were events.
-    #[arg(long)]
+    #[arg(long, value_parser = program)]
     pub before: Option<PathBuf>,
     /// How often each line is measured.
     #[arg(long, default_value_t = 9)]
@@ -142,7 +143,7 @@ pub struct EventsArguments {
 #[derive(Debug, Args)]
 pub struct ShorteningArguments {
     /// The server's program, built in release mode.
-    #[arg(long, default_value = "target/release/countersign")]
+    #[arg(long, default_value = "target/release/countersign", value_parser = program)]
     pub server: PathBuf,
     /// How many tokens there are in the large database; the small one has a hundredth.
     #[arg(long, default_value_t = 1_000_000)]
@@ -166,20 +167,23 @@ pub struct FloorArguments {
     pub bodies: Option<PathBuf>,
 }
 
+/// A program by its whole path, because it is started in other folders.
+fn program(path: &str) -> io::Result<PathBuf> {
+    path::absolute(path)
+}
+
 impl CrowdArguments {
     /// The plan for the measurement.
     pub fn plan(&self) -> CrowdPlan {
-        let server = std::path::absolute(&self.server).unwrap_or_else(|_| self.server.clone());
-        CrowdPlan { server, rounds: self.rounds.max(1), measured: Duration::from_secs(1) }
+        CrowdPlan { server: self.server.clone(), rounds: self.rounds.max(1), measured: Duration::from_secs(1) }
     }
 }
 
 impl ShorteningArguments {
     /// The plan for the measurement.
     pub fn plan(&self) -> ShorteningPlan {
-        let server = std::path::absolute(&self.server).unwrap_or_else(|_| self.server.clone());
         ShorteningPlan {
-            server,
+            server: self.server.clone(),
             tokens: [self.tokens / 100, self.tokens].map(|tokens| tokens.max(100)).to_vec(),
             rounds: self.rounds.max(1),
             measured: Duration::from_secs(1),
@@ -190,14 +194,13 @@ impl ShorteningArguments {
 impl EventsArguments {
     /// The plan for the measurement.
     pub fn plan(&self) -> EventsPlan {
-        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let databases = match &*self.databases {
             [] => vec![Database::Sqlite, Database::Postgres],
             some => some.to_vec(),
         };
         EventsPlan {
-            server: absolute(&self.server),
-            before: self.before.as_ref().map(absolute),
+            server: self.server.clone(),
+            before: self.before.clone(),
             rounds: self.rounds.max(1),
             measured: Duration::from_secs_f64(self.seconds.clamp(0.1, 60.0)),
             databases,
@@ -215,7 +218,7 @@ impl RunArguments {
         let measured = Duration::from_secs_f64(seconds.clamp(0.1, 600.0));
         let databases = [Database::Sqlite, Database::Postgres];
         Plan {
-            server: std::path::absolute(&self.server).unwrap_or_else(|_| self.server.clone()),
+            server: self.server.clone(),
             databases: if self.databases.is_empty() { databases.to_vec() } else { self.databases.clone() },
             steps: if self.only.is_empty() { Step::ALL.to_vec() } else { self.only.clone() },
             connections: or(&self.connections, if self.quick { &[64] } else { &[1, 16, 64, 256] }),
@@ -234,7 +237,7 @@ impl GuardArguments {
     /// The plan for the guard.
     pub fn plan(&self) -> GuardPlan {
         GuardPlan {
-            server: std::path::absolute(&self.server).unwrap_or_else(|_| self.server.clone()),
+            server: self.server.clone(),
             steps: if self.only.is_empty() { Step::ALL.to_vec() } else { self.only.clone() },
             record: self.record,
             figures: self.figures.clone(),

@@ -13,8 +13,9 @@ use crate::run::{Plan, Ready, RunError, begin_at, rate, task};
 use crate::servers::Place;
 use crate::step::Step;
 
-/// The steps: the one that leaves events, and those that must not notice.
-const STEPS: [Step; 4] = [Step::Login, Step::Exchange, Step::Refresh, Step::Userinfo];
+/// The steps: those that leave events, and those that must not notice.
+const STEPS: [Step; 6] =
+    [Step::Login, Step::Register, Step::Revoke, Step::Exchange, Step::Refresh, Step::Userinfo];
 /// How many connections ask at once.
 const CONNECTIONS: usize = 64;
 
