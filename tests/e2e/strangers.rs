@@ -51,8 +51,10 @@ fn client_of(origin: &str, place: usize) -> Client {
 }
 
 /// Makes weeks pass: grants have expired, users and documents are old. The server's own cleanup does the
-/// rest.
-fn weeks_pass(database: &Database) {
+/// rest. It begins with the oldest rows when a server starts, and goes on from where it was for ten minutes.
+fn weeks_pass(server: &mut Server) {
+    server.kill9();
+    let database = server.database();
     let past = if database.is_postgres() { "'2020-01-01'" } else { "1577836800000000" };
     for sql in [
         format!("UPDATE grants SET forget_after = {past}, review_at = {past}"),
@@ -62,6 +64,7 @@ fn weeks_pass(database: &Database) {
     ] {
         database.change(&sql);
     }
+    server.restart();
 }
 
 fn wait_for(database: &Database, sql: &str, expected: i64) {
@@ -97,14 +100,14 @@ on_both! {
     /// F-07: someone signs in with many wallets and never redeems a code. A user whose code was redeemed
     /// stays, even though the grant was deleted long ago.
     fn sign_ins_that_nobody_asked_about_are_forgotten_and_everybody_else_is_kept(database) {
-        let server = server(database);
+        let mut server = server(database);
         let client = server.register();
         let (known, mut browser) = (Wallet::fresh(), server.browser());
-        let sub = |browser: &mut countersign_tests::Browser| {
+        let sub = |server: &Server, browser: &mut countersign_tests::Browser| {
             let tokens = Tokens::of(server.exchange(&client, &browser.sign_in(&client, &known)));
             server.userinfo(&tokens.access).field("sub")
         };
-        let told = sub(&mut browser);
+        let told = sub(&server, &mut browser);
         let (rows, at_rest) = (database.rows(), bytes(database));
         for _ in 0..WALLETS {
             server.sign_in(&client);
@@ -112,13 +115,13 @@ on_both! {
         let held = bytes(database);
         let users = i64::try_from(WALLETS).unwrap() + 1;
         assert_eq!(database.number("SELECT count(*) FROM users"), users);
-        weeks_pass(database);
+        weeks_pass(&mut server);
         wait_for(database, "SELECT count(*) FROM users", 1);
         wait_for(database, "SELECT count(*) FROM grants", 0);
         for table in ["users", "wallets", "consents", "clients"] {
             assert_eq!(database.rows()[table], rows[table], "{table}");
         }
-        assert_eq!(sub(&mut browser), told, "clients identify users by it");
+        assert_eq!(sub(&server, &mut browser), told, "clients identify users by it");
         let (left, each) = (bytes(database) - at_rest, (held - at_rest) / users);
         println!("{database:?}: {each} bytes for each abandoned sign-in, {left} left of all {WALLETS} after cleanup");
         assert!(each < 4_000, "{each}");
@@ -126,7 +129,7 @@ on_both! {
 
     /// F-07: 60 documents that are never used again. They used to take 5 MB.
     fn sixty_documents_that_are_thrown_away_are_small_and_are_forgotten(database) {
-        let server = server(database);
+        let mut server = server(database);
         // Close to the maximum that is stored.
         let uris: Vec<String> = (0..18).map(|place| format!("https://client.example/{place}/{}", "a".repeat(200))).collect();
         let mut redirects = vec![CALLBACK.to_owned()];
@@ -143,7 +146,7 @@ on_both! {
         let held = bytes(database) - at_rest;
         println!("{database:?}: {held} bytes for 60 documents and their sign-ins");
         assert!(held < 1_000_000, "{held}");
-        weeks_pass(database);
+        weeks_pass(&mut server);
         wait_for(database, "SELECT count(*) FROM clients WHERE document IS NOT NULL", 0);
         assert_eq!(database.number("SELECT count(*) FROM users"), 0);
     }
@@ -162,13 +165,13 @@ on_both! {
 
     /// A user who comes back to a client with a document is kept, even if cleanup runs in between.
     fn a_document_that_somebody_uses_is_kept(database) {
-        let server = server(database);
+        let mut server = server(database);
         let client = client_of(&documents(json!({})), 1);
         let (mut browser, wallet) = (server.browser(), Wallet::fresh());
         let body = browser.prepare_with(&client.shortest_authorization(), &wallet);
         let code = browser.login(&body).expect(303).answer("code").unwrap();
         Tokens::of(server.exchange(&client, &code));
-        weeks_pass(database);
+        weeks_pass(&mut server);
         wait_for(database, "SELECT count(*) FROM grants", 0);
         thread::sleep(Duration::from_secs(13));
         assert_eq!(database.number("SELECT count(*) FROM clients"), 1);
