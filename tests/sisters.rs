@@ -22,10 +22,9 @@ const SQLITE: Own = Own {
         ),
         ("ops/sign_in/sessions.rs", "the same"),
         ("ops/sign_in/standing.rs", "in PostgreSQL it is batched: together/standing.rs"),
+        ("ops/tokens/place.rs", "where the row of a live access token is, to look there first"),
         ("ops/tokens/read.rs", "in PostgreSQL it is batched: together/read.rs"),
         ("ops/tokens/store_token.rs", "a statement that several operations run"),
-        ("rows/access_token.rs", "a live access token has a row of its own, to look at first"),
-        ("rows/checkpoint.rs", "any column can hold a value of any type; in PostgreSQL its type is known"),
         ("plans.rs", "tests of how SQLite carries out what both share; PostgreSQL's are in tests.rs"),
         ("checkpointer.rs", "SQLite's log is copied by a thread of ours"),
         ("executor.rs", "one writer carries out everything"),
@@ -59,11 +58,8 @@ const SHARED: Own = Own { adapter: "sql", files: &[], functions: &[] };
 #[test]
 fn sister_adapters_have_the_same_files() {
     let shared = |own: &Own| {
-        let mut files: BTreeSet<String> = files(own, "")
-            .chain(below(own, "ops"))
-            .chain(files(own, "rows"))
-            .chain(files(own, "setup"))
-            .collect();
+        let mut files: BTreeSet<String> =
+            files(own, "").chain(below(own, "ops")).chain(files(own, "setup")).collect();
         for (file, _) in own.files {
             assert!(files.remove(*file), "{}: {file} is gone; take it off the list", own.adapter);
         }

@@ -175,7 +175,11 @@ fn program(path: &str) -> io::Result<PathBuf> {
 impl CrowdArguments {
     /// The plan for the measurement.
     pub fn plan(&self) -> CrowdPlan {
-        CrowdPlan { server: self.server.clone(), rounds: self.rounds.max(1), measured: Duration::from_secs(1) }
+        CrowdPlan {
+            server: self.server.clone(),
+            rounds: self.rounds.max(1),
+            measured: Duration::from_secs(1),
+        }
     }
 }
 

@@ -20,7 +20,6 @@ mod connect;
 mod error;
 mod ops;
 mod options;
-mod rows;
 mod setup;
 mod statement;
 mod store;

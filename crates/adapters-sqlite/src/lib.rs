@@ -23,7 +23,6 @@ mod options;
 #[cfg(test)]
 mod plans;
 mod pool;
-mod rows;
 mod setup;
 mod statement;
 mod store;

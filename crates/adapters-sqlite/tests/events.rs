@@ -13,8 +13,8 @@ use countersign_domain::event::{Actor, Details, Event, EventKind, EventPerson};
 use countersign_domain::id::EventId;
 use countersign_domain::peer_address::PeerAddress;
 use countersign_ports::{
-    CheckpointAt, EventAt, EventFilter, EventOrder, EventPage, EventStore, LoginStore, SealEvents, Sealed,
-    StoreError,
+    CheckpointAt, EventAt, EventFilter, EventOrder, EventPage, EventStore, LoginStore, Recent, SealEvents,
+    Sealed, StoreError,
 };
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -208,6 +208,11 @@ async fn f_25_a_copy_of_a_sealed_event_stays_unsealed_and_is_listed_once() {
     let found = storage.unsealable_events(10, None).await.unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].problem, "an event with its id is sealed already");
+    let at = found[0].id.unwrap().at_time();
+    for (away, rows) in [(-13, 1), (-12, 0), (0, 0), (12, 0), (13, 1)] {
+        let recent = Recent::around(at + time::Duration::seconds(away), time::Duration::seconds(12));
+        assert_eq!(storage.unsealable_events(10, Some(recent)).await.unwrap().len(), rows, "{away}");
+    }
     let page = EventPage { order: EventOrder::OldestFirst, after: None, limit: 10 };
     assert_eq!(storage.list_events(&EventFilter::default(), page).await.unwrap().len(), 4);
 }

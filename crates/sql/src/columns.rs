@@ -404,7 +404,7 @@ mod sqlite {
         fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
             exact(value, is_text, |mut value| {
                 let text = value.read_text().to_owned();
-                // It stands for bytes that are not UTF-8, unless the text has it itself.
+                // It replaces bytes that are not UTF-8, unless the text itself has it.
                 let is_as_stored =
                     !text.contains(char::REPLACEMENT_CHARACTER) || value.read_blob() == text.as_bytes();
                 Ok(is_as_stored.then_some(text))

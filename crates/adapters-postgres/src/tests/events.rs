@@ -10,7 +10,7 @@ use countersign_domain::peer_address::PeerAddress;
 use countersign_domain::subject::Subject;
 use countersign_ports::{
     CheckpointAt, CompleteLogin, DeleteAccount, EventAt, EventFilter, EventOrder, EventPage, ForgetEvents,
-    ForgetEventsOf, RegisterClient, RevokeGrant, RevokeToken, SealEvents, Sealed, TakeLease,
+    ForgetEventsOf, Recent, RegisterClient, RevokeGrant, RevokeToken, SealEvents, Sealed, TakeLease,
 };
 use countersign_sql::columns::WalletKeys;
 use countersign_sql::ops::accounts::delete_account::delete_account;
@@ -510,6 +510,10 @@ fn f_25_fresh_rows_that_cannot_be_sealed_hide_no_other_event() {
     let mut problems: Vec<_> = found.iter().map(|row| &*row.problem).collect();
     problems.sort_unstable();
     assert_eq!(problems, ["an event with its id is sealed already", "impossible kind", "impossible peer"]);
+    for (away, rows) in [(-13, 3), (0, 2), (13, 3)] {
+        let recent = Recent::around(first.id.at_time() + Duration::seconds(away), Duration::seconds(12));
+        assert_eq!(unsealable_events(connection, 10, Some(recent)).unwrap().len(), rows, "{away}");
+    }
     let filter = &EventFilter::default();
     let listed = list_events(connection, filter, page(EventOrder::OldestFirst, 10)).unwrap();
     assert_eq!(listed.len(), 3, "the copy and those that cannot be read are left out");

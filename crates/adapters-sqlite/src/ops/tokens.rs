@@ -1,6 +1,7 @@
 //! Grants become tokens, and tokens are found, replaced and revoked.
 
 pub(crate) mod issue_tokens;
+pub(crate) mod place;
 pub(crate) mod read;
 pub(crate) mod redeem_code;
 pub(crate) mod revoke;

@@ -5,13 +5,12 @@ use countersign_domain::subject::Subject;
 use countersign_ports::{EventFilter, EventOrder, EventPage};
 use countersign_sql::rows::event::{EventRow, EventSql, event_columns};
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Nullable, Text, Uuid as SqlUuid};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::error::OpResult;
-use crate::rows::event::AskedPage;
-use crate::statement::statement;
+use crate::statement::{row, statement};
 
 pub(crate) fn list_events(
     connection: &mut PgConnection,
@@ -102,6 +101,27 @@ fn bounds(filter: &EventFilter, page: EventPage) -> Option<(Uuid, Uuid)> {
         (Some(after), EventOrder::OldestFirst) => lowest = lowest.max(after.checked_add(1)?),
     }
     Some((Uuid::from_u128(lowest), Uuid::from_u128(highest)))
+}
+
+row! {
+    /// What a page of events has, for the statements that read one.
+    AskedPage<'a> {
+        user: Option<Uuid> as Nullable<SqlUuid>,
+        pseudonym: Option<&'a [u8]> as Nullable<Binary>,
+        family: Option<&'a str> as Nullable<Text>,
+        address: Option<&'a str> as Nullable<Text>,
+        client: Option<Uuid> as Nullable<SqlUuid>,
+        kinds: Option<Vec<&'a str>> as Nullable<Array<Text>>,
+        /// The kinds to find by the index of clients, if that is the index to use.
+        of_client: Vec<&'a str> as Array<Text>,
+        /// The kinds to find by the index of kinds, if that is the index to use.
+        of_kind: Vec<&'a str> as Array<Text>,
+        /// Whether all events are to be read in their order.
+        everything: bool as Bool,
+        lowest: Uuid as SqlUuid,
+        highest: Uuid as SqlUuid,
+        limit: i64 as BigInt,
+    }
 }
 
 /// Declares the statement for pages in one order.

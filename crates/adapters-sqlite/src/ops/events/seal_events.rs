@@ -64,14 +64,15 @@ fn store(connection: &mut SqliteConnection, sealed: &SealedEvent) -> Result<usiz
 
 statement! {
     /// One row if the event is fresh and as it was read, none otherwise. One that is there twice has a position
-    /// already.
+    /// already. `OR FAIL`, because an error ends the transaction anyway: to take back one statement, SQLite would first
+    /// copy each page that it changes, here one for each index.
     StoreSealed<'a> {
         ..event: NewEvent<'a>,
         position: i64 as BigInt,
         salt: Option<&'a [u8]> as Nullable<Binary>,
         commitment: &'a [u8] as Binary,
     } = "\
-        INSERT INTO events (:event.columns, position, salt, commitment) \
+        INSERT OR FAIL INTO events (:event.columns, position, salt, commitment) \
         SELECT :event.columns, :position, :salt, :commitment FROM fresh_events \
         WHERE id = :event.id AND kind = :event.kind AND actor = :event.actor \
         AND user_id IS :event.user_id AND pseudonym IS :event.pseudonym \

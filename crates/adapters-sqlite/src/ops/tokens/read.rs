@@ -15,8 +15,8 @@ use countersign_sql::rows::token::{NewestRow, TokenRow, newest_token};
 use countersign_sql::schema::{grants, tokens};
 use diesel::prelude::*;
 
+use super::place::place;
 use crate::error::SqliteError;
-use crate::rows::access_token::place;
 use crate::statement::statement;
 
 pub(crate) fn find_grant(

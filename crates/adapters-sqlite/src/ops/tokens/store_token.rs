@@ -7,8 +7,8 @@ use countersign_sql::schema::tokens;
 use diesel::dsl::exists;
 use diesel::prelude::*;
 
+use super::place::place;
 use crate::error::SqliteError;
-use crate::rows::access_token::place;
 use crate::statement::statement;
 
 /// Stores a new token.

@@ -74,12 +74,13 @@ fn store<D: Database>(db: &mut D, event: NewEvent<'_>) -> Result<bool, SqlError>
 }
 
 statement! {
-    /// One row if no fresh event has the id, none otherwise; with one writer, no sealed event either.
+    /// One row if no fresh event has the id, none otherwise; with one writer, no sealed event either. `OR FAIL`, because an error
+    /// ends the transaction anyway: to take back one statement, SQLite would first copy each page that it changes.
     pub StoreEvent<'a> {
         ..event: NewEvent<'a>,
     },
     sqlite = "\
-        INSERT INTO fresh_events (:event.columns) SELECT :event.values \
+        INSERT OR FAIL INTO fresh_events (:event.columns) SELECT :event.values \
         WHERE NOT EXISTS (SELECT 1 FROM events WHERE id = :event.id) \
         ON CONFLICT (id) DO NOTHING",
     postgres = "\
