@@ -31,7 +31,7 @@ pub use figures::{FiguresError, Verdict};
 /// Requests before counting starts: caches fill, statements are prepared, code is translated.
 const WARM_UP: usize = 30;
 /// Enough that one of them has no work in it that runs by the clock.
-const WINDOWS: usize = 25;
+const WINDOWS: usize = 13;
 /// A step that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -103,10 +103,15 @@ async fn count(server: &Path, steps: &[Step]) -> Result<BTreeMap<Step, f64>, Gua
     Ok(one.into_iter().chain(other).collect())
 }
 
-/// The number of requests in each window: so many that a window is short on a busy machine, too, where a server under callgrind
-/// takes one or two seconds for a sign-in.
+/// The number of requests in each window. Few make a figure less exact: what a window itself costs is shared by them.
 const fn requests_of(step: Step) -> usize {
-    if matches!(step, Step::Flow | Step::Login | Step::Exchange | Step::Refresh) { 1 } else { 8 }
+    if matches!(step, Step::Flow) {
+        2
+    } else if matches!(step, Step::Login | Step::Exchange | Step::Refresh) {
+        3
+    } else {
+        25
+    }
 }
 
 /// Each step has a server and a database of its own, so that its figure does not depend on the steps before.
