@@ -127,7 +127,8 @@ async function answerAsTheClient(page) {
     session.on("Fetch.requestPaused", ({ requestId }) => session.send("Fetch.fulfillRequest", { requestId, ...answer }).catch(() => {}));
     await session.send("Fetch.enable", { patterns: [{ urlPattern: "https://client.example/*" }] });
   } catch (error) {
-    if (!page.isClosed()) throw error;
+    // The page is being closed, which can be heard of a moment later.
+    if (!page.isClosed()) await page.waitForEvent("close", SLOW).catch(() => { throw error; });
   }
 }
 

@@ -382,51 +382,39 @@ mod sqlite {
     /// The value, if it is stored as this type.
     fn exact<T>(
         value: SqliteValue<'_, '_, '_>,
-        stored: fn(&SqliteType) -> bool,
-        read: impl FnOnce(SqliteValue<'_, '_, '_>) -> deserialize::Result<Option<T>>,
+        stored: SqliteType,
+        read: impl FnOnce(SqliteValue<'_, '_, '_>) -> Option<T>,
     ) -> deserialize::Result<Exact<T>> {
-        Ok(Exact(if value.value_type().as_ref().is_some_and(stored) { read(value)? } else { None }))
-    }
-
-    const fn is_bytes(stored: &SqliteType) -> bool {
-        matches!(stored, SqliteType::Binary)
-    }
-
-    const fn is_number(stored: &SqliteType) -> bool {
-        matches!(stored, SqliteType::Long)
-    }
-
-    const fn is_text(stored: &SqliteType) -> bool {
-        matches!(stored, SqliteType::Text)
+        Ok(Exact(if value.value_type() == Some(stored) { read(value) } else { None }))
     }
 
     impl FromSql<Text, Sqlite> for Exact<String> {
         fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
-            exact(value, is_text, |mut value| {
+            exact(value, SqliteType::Text, |mut value| {
                 let text = value.read_text().to_owned();
                 // It replaces bytes that are not UTF-8, unless the text itself has it.
                 let is_as_stored =
                     !text.contains(char::REPLACEMENT_CHARACTER) || value.read_blob() == text.as_bytes();
-                Ok(is_as_stored.then_some(text))
+                is_as_stored.then_some(text)
             })
         }
     }
 
     impl FromSql<Binary, Sqlite> for Exact<Vec<u8>> {
         fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
-            exact(value, is_bytes, |mut value| Ok(Some(value.read_blob().to_owned())))
+            exact(value, SqliteType::Binary, |mut value| Some(value.read_blob().to_owned()))
         }
     }
 
     impl FromSql<Key, Sqlite> for Exact<Uuid> {
         fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
-            exact(value, is_bytes, |mut value| Ok(Uuid::from_slice(value.read_blob()).ok()))
+            exact(value, SqliteType::Binary, |mut value| Uuid::from_slice(value.read_blob()).ok())
         }
     }
 
     impl FromSql<BigInt, Sqlite> for Exact<i64> {
         fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
-            exact(value, is_number, |mut value| Ok(Some(value.read_long())))
+            exact(value, SqliteType::Long, |mut value| Some(value.read_long()))
         }
     }
 
@@ -438,7 +426,7 @@ mod sqlite {
 
     impl FromSql<Moment, Sqlite> for Exact<OffsetDateTime> {
         fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
-            exact(value, is_number, |mut value| Ok(StoredTime::of_micros(value.read_long()).time()))
+            exact(value, SqliteType::Long, |mut value| StoredTime::of_micros(value.read_long()).time())
         }
     }
 

@@ -91,7 +91,7 @@ impl CheckpointRow {
         let digest = |column, stored| Ok(Digest256::new(required(column, bytes(column, stored)?)?));
         let events = number("events", self.events)?;
         let checkpoint = Checkpoint {
-            number: number("number", Some(Exact(Some(self.number))))?,
+            number: u64::try_from(self.number).map_err(|_| Impossible("number"))?,
             sealed_at: required("sealed_at", exact("sealed_at", self.sealed_at)?)?,
             first: number("first_position", self.first_position)?,
             events: u32::try_from(events).map_err(|_| Impossible("events"))?,

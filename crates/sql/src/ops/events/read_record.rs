@@ -12,8 +12,8 @@ use crate::rows::event::{EventRow, EventSql, SealedRow, SealedSql, event_columns
 use crate::statement::statement;
 use crate::{Database, SqlError};
 
-/// How many fresh events are read at once.
-const FRESH_PAGE: std::ops::RangeInclusive<u32> = 100..=1_000;
+/// How many fresh events are read at once, at most.
+const FRESH_PAGE: u32 = 1_000;
 
 /// One statement sees one state of the database: an event that is sealed meanwhile is not missed.
 pub fn find_event(db: &mut impl Database, id: EventId) -> Result<Option<FoundEvent>, SqlError> {
@@ -49,7 +49,8 @@ pub fn events_of_request(
 /// The oldest first. Goes past rows that cannot be sealed, however many there are.
 pub fn fresh_events(db: &mut impl Database, limit: u32) -> Result<Vec<Event>, SqlError> {
     let mut events = Vec::new();
-    read_fresh(db, None, None, limit, |at| {
+    // As many as are asked for are enough where all can be sealed; a few more statements go past many that cannot.
+    read_fresh(db, None, None, limit, limit.clamp(100, FRESH_PAGE), |at| {
         if let FreshAt::Event(event) = at {
             events.push(*event);
         }
@@ -74,7 +75,7 @@ pub fn unsealable_events(
         None => vec![(None, None)],
     };
     for (after, before) in ranges {
-        read_fresh(db, after, before, limit, |at| {
+        read_fresh(db, after, before, limit, FRESH_PAGE, |at| {
             if let FreshAt::Unsealable(event) = at {
                 found.push(event);
             }
@@ -85,15 +86,15 @@ pub fn unsealable_events(
     Ok(found)
 }
 
-/// Reads fresh events with ids in between until so many are taken.
+/// Reads fresh events with ids in between, a page at a time, until so many are taken.
 fn read_fresh(
     db: &mut impl Database,
     after: Option<EventId>,
     before: Option<EventId>,
     limit: u32,
+    page: u32,
     mut take: impl FnMut(FreshAt) -> usize,
 ) -> Result<(), SqlError> {
-    let page = limit.clamp(*FRESH_PAGE.start(), *FRESH_PAGE.end());
     let mut after: Option<StoredId> = after.map(|after| Id::from(after).into());
     loop {
         let oldest = OldestFresh { after: after.take(), before: before.map(Id::from), limit: page.into() };
