@@ -212,9 +212,10 @@ for (const javaScriptEnabled of SCRIPTS) {
       await page.reload();
       await saysOver(page);
       await page.goBack();
-      await page.goBack();
+      // Without scripts, the page before may be the answer to a form, and the browser asks before it sends a form again.
+      await page.goBack().catch((error) => assert.ok(!javaScriptEnabled && /ERR_CACHE_MISS/.test(error.message), error));
       if (javaScriptEnabled) await saysOver(page);
-      await page.reload().catch(() => {}); // The browser asks before it sends a form again; nobody answers here.
+      await page.reload().catch(() => {});
       assert.equal(new Set(answers).size, 1, `one response, however often: ${answers.join("\n")}`);
       await context.close();
     });
