@@ -154,7 +154,7 @@ fn what_all_workers_answer_at_once_is_one_sum() {
 
 #[test]
 fn the_page_is_read_and_not_kept_and_readings_are_not_logged() {
-    let server = Server::sqlite();
+    let server = Database::new_sqlite().start();
     let page = server.get("/metrics");
     assert_eq!(page.header("Cache-Control"), Some("no-store"));
     let figures = Figures::of(&page);

@@ -42,7 +42,7 @@ const DISABLED_FEATURES = [
   "WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess",
 ];
 
-const chromiumOfDebian = ["/usr/bin/chromium"].find(existsSync);
+const chromiumOfDebian = ["/usr/bin/chromium-headless-shell"].find(existsSync);
 export const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? chromiumOfDebian,
   args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", `--disable-features=${DISABLED_FEATURES.join(",")}`],

@@ -8,7 +8,7 @@ import { chromium } from "playwright-core";
 import { fieldsOf } from "./browser.mjs";
 import { Web, knows, question } from "./surfaces.mjs";
 
-const system = "/usr/bin/chromium";
+const system = "/usr/bin/chromium-headless-shell";
 const PATIENCE = 20_000;
 let started;
 
