@@ -187,11 +187,10 @@ fmt-check:
 	cargo fmt --manifest-path $(CLIENTS)/Cargo.toml -- --check
 
 .PHONY: lint
-lint: setup-fuzz fuzz-lock-check
+lint: setup-fuzz fuzz-lock-check build-libraries
 	@$(say) "Linting (the first time takes minutes)"
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked --manifest-path fuzz/Cargo.toml --target-dir target --all-targets -- -D warnings
-	cargo clippy --locked --manifest-path $(CLIENTS)/Cargo.toml --target-dir target/clients --all-targets -- -D warnings
 
 # With examples, what only tests use counts as used: so libraries have the features that the lint has read them with.
 .PHONY: doc
@@ -387,10 +386,15 @@ $(ORACLE)/node_modules/.installed: $(ORACLE)/package.json $(ORACLE)/package-lock
 	npm ci --prefix $(ORACLE) --no-audit --no-fund --ignore-scripts
 	touch $@
 
-# The libraries in Rust are compiled beside the project, not in it: what they bring along is refused there (deny.toml).
 .PHONY: setup-libraries
-setup-libraries: setup-agent $(CLIENTS)/node_modules/.installed $(CLIENTS)/.venv/.installed
-	@cargo build --locked --quiet --manifest-path $(CLIENTS)/Cargo.toml --target-dir target/clients
+setup-libraries: setup-agent $(CLIENTS)/node_modules/.installed $(CLIENTS)/.venv/.installed build-libraries
+
+# The libraries in Rust are compiled beside the project, not in it: what they bring along is refused there (deny.toml). Clippy
+# compiles the programs that use them, so that three hundred packages are not read once more for four small programs.
+.PHONY: build-libraries
+build-libraries: setup-build
+	@RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ \
+		cargo build --locked --quiet --manifest-path $(CLIENTS)/Cargo.toml --target-dir target/clients
 
 .PHONY: setup-agent
 setup-agent:

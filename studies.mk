@@ -158,8 +158,8 @@ bench-crowd: bench-build ## Measure operators' commands and sign-ins among ten u
 	target/release/countersign-bench crowd
 
 .PHONY: bench-events
-bench-events: bench-build ## Measure each step with events and without (nine minutes)
-	@$(say) "Measuring: about nine minutes"
+bench-events: bench-build ## Measure what events cost, sealing included (fifteen minutes)
+	@$(say) "Measuring: about fifteen minutes"
 	target/release/countersign-bench events
 
 .PHONY: bench-shortening

@@ -129,10 +129,10 @@ pub struct EventsArguments {
     #[arg(long, value_parser = program)]
     pub before: Option<PathBuf>,
     /// How often each line is measured.
-    #[arg(long, default_value_t = 9)]
+    #[arg(long, default_value_t = 3)]
     pub rounds: usize,
-    /// How many seconds of each are counted.
-    #[arg(long, default_value_t = 1.0)]
+    /// How many seconds each of it takes requests.
+    #[arg(long, default_value_t = 2.0)]
     pub seconds: f64,
     /// Only these databases.
     #[arg(long, value_delimiter = ',', value_enum)]

@@ -82,19 +82,28 @@ pub fn people() -> Vec<Wallet> {
     (1..=PEOPLE).map(Wallet::from_seed).collect()
 }
 
+/// Makes what each connection of a task needs, so that a run does nothing else.
+pub async fn prepared(task: &Task, people: &[Wallet]) -> Result<Vec<Ready>, String> {
+    let scene = Rc::new(Scene::new(task.clone(), people));
+    let local = LocalSet::new();
+    let opened: Vec<_> = (0..task.connections)
+        .map(|_| {
+            let scene = Rc::clone(&scene);
+            local.spawn_local(async move { open(&scene, None).await.map(|(_, ready)| ready) })
+        })
+        .collect();
+    local.await;
+    let mut ready = Vec::with_capacity(opened.len());
+    for one in opened {
+        ready.push(one.await.map_err(|error| error.to_string())??);
+    }
+    Ok(ready)
+}
+
 /// Runs a task. Connections may come with what they need (`ready`); otherwise it is made first.
 pub async fn run(task: Task, people: &[Wallet], ready: Vec<Ready>) -> Outcome {
     let connections = task.connections;
-    let scene = Rc::new(Scene {
-        wallets: people.to_vec(),
-        next_wallet: Shared::new(0),
-        ready: Barrier::new(connections + 1),
-        is_counted: Shared::new(false),
-        is_over: Shared::new(false),
-        latencies: RefCell::new(Vec::with_capacity(1 << 20)),
-        error: RefCell::new(None),
-        task,
-    });
+    let scene = Rc::new(Scene::new(task, people));
     let mut ready = ready.into_iter();
     let local = LocalSet::new();
     for _ in 0..connections {
@@ -182,6 +191,19 @@ async fn repeat(scene: &Scene, mut connection: Connection, mut ready: Ready) -> 
 }
 
 impl Scene {
+    fn new(task: Task, people: &[Wallet]) -> Self {
+        Self {
+            wallets: people.to_vec(),
+            next_wallet: Shared::new(0),
+            ready: Barrier::new(task.connections + 1),
+            is_counted: Shared::new(false),
+            is_over: Shared::new(false),
+            latencies: RefCell::new(Vec::with_capacity(1 << 20)),
+            error: RefCell::new(None),
+            task,
+        }
+    }
+
     /// One wallet after another, shared by all connections.
     fn people(&self) -> impl Iterator<Item = Wallet> + '_ {
         std::iter::from_fn(|| {

@@ -12,6 +12,12 @@ pub fn processor_time(root: u32) -> Duration {
     Duration::from_millis(times.sum::<u64>() * 1_000 / TICKS)
 }
 
+/// Processor time of this process alone.
+pub fn own_processor_time() -> Duration {
+    let ticks = stat(std::process::id()).map_or(0, |(_, ticks)| ticks);
+    Duration::from_millis(ticks * 1_000 / TICKS)
+}
+
 /// Resident memory of a process, in KiB.
 pub fn resident_kib(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();

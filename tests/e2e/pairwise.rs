@@ -179,6 +179,22 @@ on_both! {
         let subs: Vec<_> = [&alone, &beside, &together[0], &together[1], &native].map(|client| sub(&server, client)).into();
         assert_eq!((&subs[0], &subs[2]), (&subs[1], &subs[3]), "one sector has one sub");
         assert_eq!(BTreeSet::from([&subs[0], &subs[2], &subs[4]]).len(), 3);
+        // An application names a person to the operator by the `sub` that it was given.
+        let show = ["user", "show", &subs[0]];
+        for (client, sub) in [(&alone, &subs[0]), (&beside, &subs[0]), (&native, &subs[4])] {
+            let shown = database.operate(&["user", "show", &sub.to_uppercase(), "--client", &client.id]);
+            assert!(shown.to_string().contains(&wallet.address()), "{shown}");
+        }
+        for (arguments, message) in [
+            (&[&show[..], &["--client", &native.id]].concat()[..], format!("knows no one by the `sub` {}", subs[0])),
+            (&show[..], "if an application knows a person by this id, name the application too, with --client".to_owned()),
+            (&["user", "show", "ann", "--client", &alone.id], "\"ann\" is no `sub`: ".to_owned()),
+            (&[&show[..], &["--client", "Nothing"]].concat()[..], "Nothing".to_owned()),
+        ] {
+            let refused = database.operator(arguments).output().unwrap();
+            let said = String::from_utf8(refused.stderr).unwrap();
+            assert!(!refused.status.success() && refused.stdout.is_empty() && said.contains(&message), "{said}");
+        }
         let file = database.folder().join("pairwise.backup");
         database.operate(&["backup", file.to_str().unwrap()]);
         let restored = restored_beside(database, &file, &[]);

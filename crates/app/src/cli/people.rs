@@ -34,6 +34,9 @@ pub(crate) enum UserCommand {
     Show {
         #[command(flatten)]
         who: WhoChoice,
+        /// The id is the `sub` by which this client knows the user. With `subject_type` pairwise, each site gets another one.
+        #[arg(long, value_name = "CLIENT", conflicts_with = "kind")]
+        client: Option<String>,
         #[command(flatten)]
         output: OutputChoice,
     },
@@ -104,6 +107,7 @@ const USER_EXAMPLES: &str = "\
 Examples:
   countersign user list --group staff
   countersign user show 0x2c7536E3605D9C16a7a3D7b1898e529396a65c23
+  countersign user show 4f0c2a5e-… --client Photos
   countersign user name 7b0f6c1e-… 'Ann Lee'
   countersign user block eip155:1:0x2c7536E3605D9C16a7a3D7b1898e529396a65c23 --reason 'lost phone, ticket 4711'
   countersign user unblock 7b0f6c1e-…

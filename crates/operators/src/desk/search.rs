@@ -1,12 +1,12 @@
-//! An operator looks for anybody or anything by one text: an address, an account by CAIP-10, an id, a name, or the
-//! id of a request.
+//! An operator looks for anybody or anything by one text: an address, an account by CAIP-10, an id, a name, the id of a
+//! request, or the `sub` that an application knows a person by.
 
 use std::fmt;
 
 use countersign_domain::admin_key::AdminKey;
 use countersign_domain::client::Client;
 use countersign_domain::group::GroupName;
-use countersign_domain::id::{ClientId, EventId, GrantId, UserId};
+use countersign_domain::id::{ClientId, EventId, GrantId, SubjectId, UserId};
 use countersign_domain::redirect_uri::Destination;
 use countersign_domain::resource::Resource;
 use countersign_domain::subject::Subject;
@@ -123,9 +123,7 @@ async fn by_id(desk: Desk<'_>, text: &str) -> Result<Vec<Found>, StoreError> {
     let lower = text.to_ascii_lowercase();
     let mut found = Vec::new();
     if let Some(user) = UserId::parse(&lower) {
-        let wallets = storage.wallets_of(user).await?;
-        let oldest = wallets.into_iter().next().map(|wallet| wallet.account);
-        found.extend(oldest.map(|oldest| Found::User(user, Some(oldest))));
+        found.extend(person(desk, user).await?);
     }
     if let Some(id) = ClientId::named(&lower).or_else(|| ClientId::named(text)) {
         found.extend(desk.context.clients.find_fresh(id).await?.map(Box::new).map(Found::Client));
@@ -144,6 +142,12 @@ async fn by_id(desk: Desk<'_>, text: &str) -> Result<Vec<Found>, StoreError> {
         found.push(Found::Request(text.to_owned(), Counted { count, is_limit }));
     }
     Ok(found)
+}
+
+/// The user with this id, if there is one: each has a wallet.
+async fn person(desk: Desk<'_>, user: UserId) -> Result<Option<Found>, StoreError> {
+    let oldest = desk.context.storage.wallets_of(user).await?.into_iter().next();
+    Ok(oldest.map(|wallet| Found::User(user, Some(wallet.account))))
 }
 
 async fn wallets(desk: Desk<'_>, text: &str) -> Result<Vec<Found>, StoreError> {
@@ -222,6 +226,7 @@ async fn by_name(
 ) -> Result<Option<SearchFrom>, StoreError> {
     let lower = text.to_lowercase();
     let has = |name: &str| name.to_lowercase().contains(&lower);
+    let subject = SubjectId::parse(&lower).filter(|_| found.is_empty());
     let mut seen = 0;
     let (mut after, mut after_group) = match from {
         None => (None, None),
@@ -243,6 +248,10 @@ async fn by_name(
                     }
                     Destination::Device(_) => false,
                 });
+                if let Some(subject) = subject.filter(|_| client.metadata.is_pairwise()) {
+                    let user = desk.context.keys.pairwise.known_to(&client).user(subject);
+                    found.extend(person(desk, user).await?.filter(|person| !found.contains(person)));
+                }
                 if has(&client.metadata.name) || leads_there || client.document.as_deref() == Some(text) {
                     found.push(Found::Client(Box::new(client)));
                 }

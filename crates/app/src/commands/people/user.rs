@@ -38,10 +38,19 @@ async fn carry_out(command: UserCommand, opened: &Opened<'_>, out: &mut dyn Writ
             let filter = PeopleFilter { group, blocked };
             list(opened, filter, (after, limit), output.output, out).await
         }
-        UserCommand::Show { who, output } => {
-            let user = who::user(management, &who).await?;
+        UserCommand::Show { who, client, output } => {
+            let user = match client {
+                Some(client) => who::known_to(opened, &client, &who.who).await?,
+                None => who::user(management, &who).await?,
+            };
+            let found = found(opened, user).await?.ok_or_else(|| {
+                Failure::Failed(format!(
+                    "there is no user {user}: if an application knows a person by this id, name the application too, with \
+                     --client"
+                ))
+            })?;
             let names = names_of(opened, [&Subject::User(user)]).await?;
-            Ok(people_output::person(&read(opened, user).await?, &names, output.output, out)?)
+            Ok(people_output::person(&found, &names, output.output, out)?)
         }
         UserCommand::Name { who, name, output } => {
             let user = who::user(management, &who).await?;
@@ -104,9 +113,8 @@ async fn list(
     }
 }
 
-async fn read(opened: &Opened<'_>, user: UserId) -> Result<PersonRead, Failure> {
-    let read = read_person(opened.management(), user).await;
-    read.map_err(|error| store(&error))?.ok_or_else(|| no_user(user))
+async fn found(opened: &Opened<'_>, user: UserId) -> Result<Option<PersonRead>, Failure> {
+    read_person(opened.management(), user).await.map_err(|error| store(&error))
 }
 
 async fn delete(
@@ -116,7 +124,7 @@ async fn delete(
     output: Output,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let found = read(opened, user).await?;
+    let found = found(opened, user).await?.ok_or_else(|| no_user(user))?;
     let question = format!("Delete user {user} for good: {}?", what_goes(&found));
     if !yes && !is_confirmed(&question)? {
         return Err(Failure::Failed("nothing was deleted".to_owned()));

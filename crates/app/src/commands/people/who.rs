@@ -1,7 +1,8 @@
 //! The person that a command is about: what the operator wrote, and the error if it is not clear who is
 //! meant.
 
-use countersign_domain::id::UserId;
+use countersign_domain::id::{SubjectId, UserId};
+use countersign_domain::pairwise::KnownAs;
 use countersign_domain::subject::Subject;
 use countersign_domain::wallet::{AccountKind, WalletAccount};
 use countersign_operators::people::find_who::{FindUserError, FindWhoError, find_user, find_who};
@@ -9,7 +10,10 @@ use countersign_usecases::Management;
 use countersign_usecases::steps::recognize_account::{NamedChain, RecognizeError};
 
 use crate::cli::{KindChoice, WalletChoice, WhoChoice};
+use crate::commands::client;
+use crate::database::opened::Opened;
 use crate::failure::{Failure, store};
+use crate::output::terminal::visible;
 
 /// Finds a user; a wallet means its user.
 pub(super) async fn user(management: Management<'_>, choice: &WhoChoice) -> Result<UserId, Failure> {
@@ -21,6 +25,27 @@ pub(super) async fn user(management: Management<'_>, choice: &WhoChoice) -> Resu
             account.caip10()
         )),
     })
+}
+
+/// Finds the user that a client knows by this `sub`.
+pub(super) async fn known_to(opened: &Opened<'_>, client: &str, subject: &str) -> Result<UserId, Failure> {
+    let client = client::find(opened.management(), client).await?;
+    let subject = SubjectId::parse(&subject.to_ascii_lowercase()).ok_or_else(|| {
+        Failure::Usage(format!(
+            "{subject:?} is no `sub`: with --client, name the user by the id that the client knows"
+        ))
+    })?;
+    let known = match client.metadata.is_pairwise() {
+        true => opened.pairwise().map_err(Failure::Failed)?.known_to(&client),
+        false => KnownAs::Public,
+    };
+    let user = known.user(subject);
+    let wallets = opened.management().storage.wallets_of(user).await.map_err(|error| store(&error))?;
+    let name = visible(&client.metadata.name);
+    match wallets.is_empty() {
+        false => Ok(user),
+        true => Err(Failure::Failed(format!("{name} knows no one by the `sub` {subject}"))),
+    }
 }
 
 /// Finds a wallet. A user's id is none.

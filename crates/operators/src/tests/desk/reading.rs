@@ -175,6 +175,34 @@ async fn anything_is_found_by_its_address_id_name_or_request() {
     }
 }
 
+/// An application asks for help with a person, and knows only the `sub` that it was given. Two applications of one site know
+/// the same one, and a public application the user's own id.
+#[tokio::test]
+async fn a_person_is_found_by_the_sub_that_a_pairwise_application_knows() {
+    let office = Office::new(Quorum::One);
+    office.sign_in("toy-eve").await;
+    let eve = office.user("toy-eve").await;
+    let desk = office.desk();
+    let found = async |text: &str| search(desk, text, None).await.unwrap().found;
+    let mut subjects = Vec::new();
+    for number in 1..=3 {
+        let mut client = countersign_conformance::fixtures::client();
+        client.id = countersign_domain::id::ClientId::from_uuid(uuid::Uuid::from_u128(number));
+        client.metadata.display.subject_type = (number > 1).then(|| "pairwise".to_owned());
+        subjects.push(desk.context.keys.pairwise.known_to(&client).subject(eve));
+        let command = countersign_ports::RegisterClient { client, event: None };
+        office.world.storage.register_client(command).await.unwrap();
+    }
+    assert_eq!((subjects[0], subjects[1] == subjects[2]), (eve.as_public(), true));
+    assert_ne!(subjects[0], subjects[1]);
+    for subject in subjects {
+        for text in [subject.to_string(), subject.to_string().to_uppercase()] {
+            assert_eq!(found(&text).await, [Found::User(eve, Some(toy("toy-eve")))], "{text}");
+        }
+    }
+    assert_eq!(found("7b0f6c1e-0000-4000-8000-000000000000").await, []);
+}
+
 /// Whoever may register could push a client behind any number that is looked through at once.
 #[tokio::test]
 async fn f_23_a_search_says_when_it_stopped_and_goes_on_to_the_last_client_and_group() {
