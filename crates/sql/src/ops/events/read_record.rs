@@ -193,7 +193,8 @@ statement! {
 }
 
 statement! {
-    /// In SQLite every id that is bytes comes after the empty one.
+    /// In SQLite every id that is bytes comes after the empty one. Without `OFFSET 0`, PostgreSQL reads all of `events` into
+    /// a hash table where it expects many fresh ones, although `LIMIT` takes few.
     pub OldestFresh {
         after: Option<StoredId> as Nullable<Key>,
         before: Option<Id> as Nullable<Key>,
@@ -205,7 +206,7 @@ statement! {
         ORDER BY id LIMIT :limit"
     ),
     postgres = concat!(
-        "SELECT id, ", event_columns!(), ", EXISTS (SELECT FROM events WHERE events.id = fresh_events.id) \
+        "SELECT id, ", event_columns!(), ", EXISTS (SELECT FROM events WHERE events.id = fresh_events.id OFFSET 0) \
         FROM fresh_events WHERE (:after IS NULL OR id > :after) AND (:before IS NULL OR id < :before) \
         ORDER BY id LIMIT :limit"
     )
