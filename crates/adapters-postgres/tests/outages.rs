@@ -179,10 +179,10 @@ async fn d_03_crashes_under_load_lose_nothing_and_give_no_other_error() {
     let load = Arc::new(Load::default());
     let mut callers = JoinSet::new();
     (0..16).for_each(|_| {
-        let (load, storage) = (load.clone(), storage.clone());
+        let (load, storage) = (Arc::clone(&load), storage.clone());
         callers.spawn(async move { load.go_on(&storage).await });
     });
-    let during = load.clone();
+    let during = Arc::clone(&load);
     let crashes = tokio::task::spawn_blocking(move || {
         for _ in 0..3 {
             during.continues();
