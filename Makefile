@@ -393,8 +393,9 @@ setup-libraries: setup-agent $(CLIENTS)/node_modules/.installed $(CLIENTS)/.venv
 # compiles the programs that use them, so that three hundred packages are not read once more for four small programs.
 .PHONY: build-libraries
 build-libraries: setup-build
-	@RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ \
-		cargo build --locked --quiet --manifest-path $(CLIENTS)/Cargo.toml --target-dir target/clients
+	@! command -v clippy-driver >/dev/null ||
+		export RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+	cargo build --locked --quiet --manifest-path $(CLIENTS)/Cargo.toml --target-dir target/clients
 
 .PHONY: setup-agent
 setup-agent:
