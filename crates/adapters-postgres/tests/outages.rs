@@ -197,6 +197,7 @@ async fn d_03_crashes_under_load_lose_nothing_and_give_no_other_error() {
     load.is_over.store(true, Ordering::Relaxed);
     callers.join_all().await;
     let acknowledged = std::mem::take(&mut *load.acknowledged.lock().unwrap());
+    assert!(acknowledged.len() > 100, "{}", acknowledged.len());
     for grant in acknowledged {
         let found = storage.find_grant(grant).await.unwrap();
         assert!(found.is_some_and(|found| found.redeemed), "{grant}");

@@ -114,6 +114,8 @@ on_both! {
 
     /// Some of the events are sealed, and some are not.
     fn pages_show_each_event_once_and_filters_choose(database) {
+        // A new one, because one that was prepared has events that can be older than an hour.
+        let database = &database.sibling();
         let server = database.start();
         let ann = Somebody::signs_in(&server);
         for _ in 0..3 {
@@ -158,8 +160,7 @@ on_both! {
         let at = of_bob[1]["at"].as_str().unwrap();
         let (since, until) = (listed(database, &["--since", at]), listed(database, &["--until", at]));
         assert_eq!((since.len() + until.len(), kinds(&since).iter().filter(|kind| **kind == "sign_in").count()), (all.len(), 4));
-        // The database was copied from one that an earlier run may have prepared, so it has older events.
-        assert_eq!((signed_in(&["--since", "1h"]), signed_in(&["--until", "1h"])), (8, 0));
+        assert_eq!((listed(database, &["--since", "1h"]).len(), listed(database, &["--until", "1h"]).len()), (all.len(), 0));
         assert_eq!(listed(database, &["--since", "2020-01-01", "--until", "2020-01-02"]), Vec::<Value>::new());
         let nobody = Wallet::fresh();
         assert_eq!(listed(database, &["--user", &nobody.address()]), Vec::<Value>::new(), "nobody has this wallet");
