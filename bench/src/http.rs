@@ -14,10 +14,13 @@ use tokio::net::TcpStream;
 
 const HEAD_END: &[u8] = b"\r\n\r\n";
 const MAX_HEAD: usize = 64 * 1024;
+/// A connection that was idle for longer may be closed at any moment: the servers keep one for 15 seconds.
+const KEPT: Duration = Duration::from_secs(10);
 
 /// A connection to a server.
 #[derive(Debug)]
 pub struct Connection {
+    address: SocketAddr,
     stream: TcpStream,
     host: String,
     out: Vec<u8>,
@@ -83,10 +86,9 @@ pub enum HttpError {
 impl Connection {
     /// Opens a connection.
     pub async fn open(address: SocketAddr) -> Result<Self, HttpError> {
-        let stream = TcpStream::connect(address).await?;
-        stream.set_nodelay(true)?;
         Ok(Self {
-            stream,
+            address,
+            stream: connect(address).await?,
             host: format!("localhost:{}", address.port()),
             out: Vec::with_capacity(4 * 1024),
             buffer: Vec::with_capacity(32 * 1024),
@@ -99,6 +101,9 @@ impl Connection {
     /// Sends a request and reads its complete answer. Sends and stores cookies.
     pub async fn send(&mut self, request: &Request<'_>) -> Result<Response<'_>, HttpError> {
         self.write_request(request);
+        if self.last_byte.elapsed() > KEPT {
+            self.stream = connect(self.address).await?;
+        }
         let now = Instant::now();
         self.first_byte.get_or_insert(now);
         self.stream.write_all(&self.out).await?;
@@ -190,6 +195,12 @@ impl Connection {
             _ => Ok(()),
         }
     }
+}
+
+async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }
 
 impl<'a> Request<'a> {
