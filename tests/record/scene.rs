@@ -1,5 +1,6 @@
 //! A record with several checkpoints, keys that came and went, deleted accounts, and events whose time is over.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use countersign_domain::picture::PictureKey;
 use countersign_domain::public_url::PublicUrl;
 use countersign_domain::resource::ResourceRules;
 use countersign_domain::signing_algorithm::SigningAlgorithm;
-use countersign_domain::signing_key::KeyWanted;
+use countersign_domain::signing_key::{KeyWanted, SealedKey};
 use countersign_operators::events::verify_events::{Signatures, Verified, VerifyError, verify_events};
 use countersign_operators::people::delete_user::delete_user;
 use countersign_ports::{CheckpointAt, Clock, EntropyExt, EventAt, Storage, WithdrawSigningKey};
@@ -37,7 +38,7 @@ use countersign_usecases::context::uses::Uses;
 use countersign_usecases::events::retire_events::retire_events;
 use countersign_usecases::events::seal_events::seal_events;
 use countersign_usecases::{Context, ContextKeys, Policy};
-use time::Duration;
+use time::{Duration, OffsetDateTime};
 use tokio::runtime::Runtime;
 
 /// The tables that an attacker changes, which are put back afterwards.
@@ -73,6 +74,14 @@ pub(crate) struct Scene<'a> {
     pub(crate) saved: BTreeMap<u64, Digest256>,
     /// The id of the signing key that was withdrawn.
     pub(crate) withdrawn: String,
+    opened: RefCell<Option<Opened>>,
+}
+
+/// The signer of these keys at this time.
+struct Opened {
+    keys: Vec<SealedKey>,
+    at: OffsetDateTime,
+    signer: Arc<JosekitSigner>,
 }
 
 impl<'a> Scene<'a> {
@@ -101,6 +110,7 @@ impl<'a> Scene<'a> {
             jwks: String::new(),
             saved: BTreeMap::new(),
             withdrawn: String::new(),
+            opened: RefCell::new(None),
         };
         scene.live();
         scene
@@ -214,22 +224,30 @@ impl<'a> Scene<'a> {
 
     /// The signer with the stored keys, which the server uses from now on.
     fn signer(&mut self) -> Arc<JosekitSigner> {
-        let signer = Arc::new(self.stored_signer().unwrap());
+        let signer = self.stored_signer().unwrap();
         self.context.signer = Arc::<JosekitSigner>::clone(&signer);
         signer
     }
 
-    fn stored_signer(&self) -> Result<JosekitSigner, String> {
-        let signer = JosekitSigner::new(&[]).unwrap();
-        let reload = signer.reload(&*self.storage, &self.secret, self.clock.now());
+    /// Keys are opened again only where an attack changed them: that takes half of the time.
+    fn stored_signer(&self) -> Result<Arc<JosekitSigner>, String> {
+        let at = self.clock.now();
+        let keys = self.runtime.block_on(self.storage.signing_keys()).map_err(|error| error.to_string())?;
+        let mut opened = self.opened.borrow_mut();
+        if let Some(opened) = opened.as_ref().filter(|opened| opened.keys == keys && opened.at == at) {
+            return Ok(Arc::clone(&opened.signer));
+        }
+        let signer = Arc::new(JosekitSigner::new(&[]).unwrap());
+        let reload = signer.reload(&*self.storage, &self.secret, at);
         self.runtime.block_on(reload).map_err(|error| error.to_string())?;
+        *opened = Some(Opened { keys, at, signer: Arc::clone(&signer) });
         Ok(signer)
     }
 
     /// A server that starts now and knows nothing of before, with the keys as they are stored.
     pub(crate) fn restarted(&self) -> Option<Context> {
         let signer = self.stored_signer().ok()?;
-        Some(Context { record: Arc::default(), signer: Arc::new(signer), ..self.context.clone() })
+        Some(Context { record: Arc::default(), signer, ..self.context.clone() })
     }
 
     /// `event verify`, as an operator runs it.
