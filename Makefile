@@ -19,7 +19,7 @@ APPS := $(CLIENTS)/apps
 ORACLE := $(CLIENTS)/oracle
 AGENTS := $(CLIENTS)/agents
 # Three tests for each processor: most of them wait for clocks and disks. At most two drive browsers (.config/nextest.toml).
-NEXTEST := cargo nextest run --locked --workspace --test-threads $$(( $$(nproc) * 3 )) --hide-progress-bar
+NEXTEST := cargo nextest run --locked --workspace --tests --test-threads $$(( $$(nproc) * 3 )) --hide-progress-bar
 PACKAGES := target/package
 # Packages whose tests need PostgreSQL, a mail server or a server of ours.
 NEED_SERVICES := tests bench adapters-postgres adapters-smtp test-postgres
@@ -106,7 +106,7 @@ test: setup-build setup-test test-build ## Run every test: on both databases, in
 	if command -v cargo-nextest >/dev/null; then
 		$(NEXTEST) --no-fail-fast
 	else
-		cargo test --locked --workspace --all-targets --no-fail-fast
+		cargo test --locked --workspace --tests --no-fail-fast
 	fi
 
 # What needs Node, Python or a browser is named by the profile `e2e` in .config/nextest.toml, and here for those without nextest.
@@ -116,7 +116,7 @@ test-e2e: setup-build setup-servers test-build ## Run the tests that need no bro
 	if command -v cargo-nextest >/dev/null; then
 		$(NEXTEST) --profile e2e
 	else
-		cargo test --locked --workspace --exclude countersign-tests --exclude countersign-adapters-smtp --all-targets --no-fail-fast
+		cargo test --locked --workspace --exclude countersign-tests --exclude countersign-adapters-smtp --tests --no-fail-fast
 		cargo test --locked -p countersign-tests --test e2e --test openid --test upgrade --test architecture --no-fail-fast -- --skip mail:: --skip fail2ban:: --skip heal:: --skip litestream:: --skip f_10_f_11_
 	fi
 	$(say) "Left out: browsers, client libraries, applications, schemathesis, a real mail server, fail2ban, Patroni, Litestream, examples in documentation. make test runs them"
@@ -127,7 +127,7 @@ test-fast: setup-build ## Run the tests that need no service and no browser: a m
 	@if command -v cargo-nextest >/dev/null; then
 		$(NEXTEST) $(addprefix --exclude countersign-,$(NEED_SERVICES))
 	else
-		cargo test --locked --workspace $(addprefix --exclude countersign-,$(NEED_SERVICES)) --all-targets
+		cargo test --locked --workspace $(addprefix --exclude countersign-,$(NEED_SERVICES)) --tests
 	fi
 	$(say) "Left out: PostgreSQL, mail, and everything that starts the server. make test-e2e runs most of it, make test all"
 
@@ -155,7 +155,7 @@ build: setup-build
 .PHONY: test-build
 test-build: setup-build
 	@$(say) "Building the tests and the server that they start (the first time takes several minutes)"
-	cargo test --locked --workspace --all-targets --no-run
+	cargo test --locked --workspace --tests --no-run
 
 .PHONY: setup-package
 setup-package: setup-build
@@ -189,7 +189,7 @@ fmt-check:
 .PHONY: lint
 lint: setup-fuzz fuzz-lock-check build-libraries
 	@$(say) "Linting (the first time takes minutes)"
-	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --locked --workspace --lib --bins --tests --examples -- -D warnings
 	cargo clippy --locked --manifest-path fuzz/Cargo.toml --target-dir target --all-targets -- -D warnings
 
 # With examples, what only tests use counts as used: so libraries have the features that the lint has read them with.
@@ -390,12 +390,14 @@ $(ORACLE)/node_modules/.installed: $(ORACLE)/package.json $(ORACLE)/package-lock
 setup-libraries: setup-agent $(CLIENTS)/node_modules/.installed $(CLIENTS)/.venv/.installed build-libraries
 
 # The libraries in Rust are compiled beside the project, not in it: what they bring along is refused there (deny.toml). Clippy
-# compiles the programs that use them, so that three hundred packages are not read once more for four small programs.
+# compiles the programs that use them, so that three hundred packages are not read once more for four small programs. They are
+# neither fast nor debugged.
 .PHONY: build-libraries
 build-libraries: setup-build
 	@! command -v clippy-driver >/dev/null ||
 		export RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
-	cargo build --locked --quiet --manifest-path $(CLIENTS)/Cargo.toml --target-dir target/clients
+	cargo build --locked --quiet --manifest-path $(CLIENTS)/Cargo.toml --target-dir target/clients \
+		--config profile.dev.debug=false --config 'profile.dev.package."*".opt-level=0'
 
 .PHONY: setup-agent
 setup-agent:
