@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use countersign_test_postgres::Cluster;
+use countersign_test_postgres::{Cluster, free_port};
 use tempfile::TempDir;
 use tokio::time::sleep;
 
@@ -162,8 +162,7 @@ impl Launch {
 
     /// Starts the server on a free port and waits until it answers.
     pub async fn start(&self) -> Result<Server, StartError> {
-        let address = free_address();
-        self.start_at(address.map_err(|source| StartError::File { path: self.folder.clone(), source })?).await
+        self.start_at((Ipv4Addr::LOCALHOST, free_port()).into()).await
     }
 
     /// Starts the server on the port that it had before, so that its issuer stays the same.
@@ -273,10 +272,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-fn free_address() -> io::Result<SocketAddr> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()
 }
 
 /// True if the server answers with 200.

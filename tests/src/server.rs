@@ -7,10 +7,11 @@ use std::ops::Deref;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
+
+pub use countersign_test_postgres::free_port;
 
 use crate::clock;
 use crate::database::Database;
@@ -18,9 +19,6 @@ use crate::site::Site;
 
 /// The operator's secret in tests: 32 bytes in base64url.
 pub const OPERATOR_SECRET: &str = "dGhpcyBpcyB0aGUgc2VjcmV0IG9mIGFsbCB0aGUgdGVzdHM";
-
-static NEXT_PORT: AtomicU16 = AtomicU16::new(0);
-static TAKEN_PORTS: Mutex<Vec<File>> = Mutex::new(Vec::new());
 
 /// The settings of a server that is not started yet.
 #[derive(Clone, Debug)]
@@ -319,22 +317,6 @@ pub fn binary() -> PathBuf {
 /// The root folder of the project.
 pub fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the project")
-}
-
-/// A free port below the range for outgoing connections, so that none of those can take it. No other test gets it before
-/// this process ends: each port has a file that is locked until then.
-pub fn free_port() -> u16 {
-    let start = u16::try_from(std::process::id() % 180 * 100).expect("at most 17,900");
-    let folder = std::env::temp_dir().join("countersign-test-ports");
-    fs::create_dir_all(&folder).unwrap();
-    loop {
-        let port = 12_000 + (start + NEXT_PORT.fetch_add(1, Ordering::Relaxed)) % 18_000;
-        let file = File::create(folder.join(port.to_string())).unwrap();
-        if file.try_lock().is_ok() && TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
-            TAKEN_PORTS.lock().unwrap().push(file);
-            return port;
-        }
-    }
 }
 
 fn clone(file: &File) -> File {

@@ -21,11 +21,12 @@
 mod address;
 mod binaries;
 mod patroni;
+mod port;
 mod shared;
 mod supervisor;
 mod wire;
 
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -35,6 +36,7 @@ use std::time::{Duration, Instant};
 use address::Address;
 use binaries::Binaries;
 pub use patroni::Patroni;
+pub use port::free_port;
 pub use shared::{SharedCluster, build_of};
 use supervisor::{Settings, Supervisor};
 
@@ -64,7 +66,7 @@ impl Cluster {
 
     fn start_as(settings: &Settings) -> Self {
         let mut supervisor = Supervisor::start(&Binaries::find(), settings);
-        // Between finding a free port and PostgreSQL's start, another program can take the port.
+        // Before PostgreSQL starts, a program that is no test can take the port.
         for _ in 0..5 {
             let port = free_port();
             if supervisor.tell(&format!("port {port}")).is_ok() && supervisor.tell("start").is_ok() {
@@ -242,11 +244,6 @@ impl PoolMode {
             Self::Transaction => "transaction",
         }
     }
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("127.0.0.1 has a free port");
-    listener.local_addr().expect("a bound socket has an address").port()
 }
 
 #[cfg(test)]

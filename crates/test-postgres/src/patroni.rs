@@ -5,9 +5,8 @@ use std::env;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{Read, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -15,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use crate::address::Address;
 use crate::binaries::Binaries;
+use crate::port::free_port;
 use crate::supervisor::Supervisor;
 
 const SCRIPT: &str = include_str!("patroni.sh");
@@ -45,7 +45,7 @@ impl Patroni {
     ///
     /// If PostgreSQL or the archive with the other programs is missing, or something does not start.
     pub fn start() -> Self {
-        let ports = free_ports(3 + 2 * NODES);
+        let ports = [(); 3 + 2 * NODES].map(|()| free_port());
         let (others, nodes) = ports.split_at(3);
         let nodes: Vec<Node> = nodes
             .chunks(2)
@@ -215,16 +215,4 @@ fn programs() -> File {
             archive.display()
         )
     })
-}
-
-/// Free ports below the range for outgoing connections, so that none of those can take one later.
-fn free_ports(count: usize) -> Vec<u16> {
-    let first = 2_000 + u16::try_from(process::id() % 98).unwrap_or_default() * 100;
-    let listening = (first..12_000).chain(2_000..first).filter_map(|port| {
-        TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok().map(|listener| (port, listener))
-    });
-    // All stay open until the last was found.
-    let found: Vec<(u16, TcpListener)> = listening.take(count).collect();
-    assert_eq!(found.len(), count, "127.0.0.1 has free ports");
-    found.iter().map(|(port, _)| *port).collect()
 }
