@@ -66,6 +66,19 @@ async fn walk(server: &Server) {
     is_refused(flow::exchange(connection, &client, &code).await);
 }
 
+/// On a busy machine the guard waits for callgrind for longer than the server keeps a connection.
+#[test]
+fn a_connection_that_was_idle_for_too_long_is_opened_again() {
+    run(async {
+        let place = Place::make(Database::Sqlite).unwrap();
+        let server = start(&place, Target::Server).await;
+        let mut connection = Connection::open(server.address).await.unwrap();
+        flow::discovery(&mut connection).await.unwrap();
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        flow::discovery(&mut connection).await.unwrap();
+    });
+}
+
 /// Runs every step in the closed loop for a moment.
 async fn load_each_step(server: &Server) {
     let people: Vec<Wallet> = (1..=3).map(Wallet::from_seed).collect();
