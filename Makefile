@@ -152,6 +152,7 @@ build: setup-build
 	cargo build --locked -p countersign-app
 
 # The server that the tests start is built with them: built by itself, it would have other features and be built twice.
+# `--all-targets` would build the suites of countersign-conformance once more, although they have no unit tests.
 .PHONY: test-build
 test-build: setup-build
 	@$(say) "Building the tests and the server that they start (the first time takes several minutes)"

@@ -101,10 +101,10 @@ impl Connection {
     /// Sends a request and reads its complete answer. Sends and stores cookies.
     pub async fn send(&mut self, request: &Request<'_>) -> Result<Response<'_>, HttpError> {
         self.write_request(request);
-        if self.last_byte.elapsed() > KEPT {
+        let now = Instant::now();
+        if now.saturating_duration_since(self.last_byte) > KEPT {
             self.stream = connect(self.address).await?;
         }
-        let now = Instant::now();
         self.first_byte.get_or_insert(now);
         self.stream.write_all(&self.out).await?;
         self.buffer.clear();
