@@ -7,6 +7,7 @@ mod documents;
 mod sisters;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 
@@ -259,4 +260,30 @@ fn what_tests_are_made_of_is_not_shipped() {
         let may = matches!(short(package), "tests" | MEASURES | "conformance");
         assert!(test_crates.is_empty() || may, "{} ships {test_crates:?}", package.name);
     }
+}
+
+/// Looking for examples takes two seconds for each crate, so those without any have `doctest = false`.
+#[test]
+fn the_examples_of_a_crate_are_run_if_it_has_some() {
+    for package in &workspace().packages {
+        for library in package.targets.iter().filter(|target| target.is_lib()) {
+            let source = library.src_path.parent().expect("a folder").as_std_path();
+            let mut files = Vec::new();
+            documents::files_in(source, &["rs"], &mut files);
+            let examples: Vec<_> = files.iter().filter(|file| has_example(file)).collect();
+            assert_eq!(library.doctest, !examples.is_empty(), "{}: {examples:?}", package.name);
+        }
+    }
+}
+
+/// Does the documentation in this file have code that is compiled?
+fn has_example(file: &Path) -> bool {
+    let text = std::fs::read_to_string(file).expect("a source file");
+    let lines = text.lines().filter_map(|line| {
+        let line = line.trim_start();
+        line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))
+    });
+    let fences = lines.filter_map(|line| line.trim().strip_prefix("```"));
+    let mut opening = fences.step_by(2);
+    opening.any(|language| !matches!(language, "ignore" | "text"))
 }

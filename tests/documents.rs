@@ -46,7 +46,7 @@ fn sources(below: &[&str]) -> Vec<(PathBuf, String)> {
 }
 
 /// The files in a folder and below it whose names have one of these endings.
-fn files_in(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
+pub(super) fn files_in(folder: &Path, ends: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         if path.is_dir() {

@@ -7,7 +7,7 @@ use countersign_domain::checkpoint::{
     Checkpoint, CheckpointClaims, Digest256, MAX_EVENTS, Salt, SealedEvent, SignedCheckpoint, merkle_root,
 };
 use countersign_domain::event::{Event, EventKind};
-use countersign_ports::{DayCount, EntropyExt, SealEvents, Sealed};
+use countersign_ports::{DayCount, SealEvents, Sealed};
 use time::{Date, Duration, OffsetDateTime, UtcOffset};
 
 use super::authenticate::authentic_last;
@@ -62,9 +62,13 @@ pub(super) async fn seal(
 ) -> Result<Option<SignedCheckpoint>, SealError> {
     let first = last.map_or(FIRST, |last| last.checkpoint.next());
     let counts = count(&fresh);
+    // All salts in one draw: each draw asks the operating system.
+    let mut salts = vec![[0; 16]; fresh.len()];
+    context.entropy.fill(salts.as_flattened_mut());
     let events: Vec<_> = (first..)
         .zip(fresh)
-        .map(|(position, event)| SealedEvent::seal(position, event, Salt::new(context.entropy.bytes())))
+        .zip(salts)
+        .map(|((position, event), salt)| SealedEvent::seal(position, event, Salt::new(salt)))
         .collect();
     let leaves: Vec<_> = events.iter().map(SealedEvent::leaf).collect();
     let checkpoint = Checkpoint {
