@@ -131,13 +131,13 @@ async fn count_step(step: Step, server: &Path) -> Result<f64, GuardError> {
         }
         Ok(())
     };
-    let mut callgrind = Callgrind::attach(folder, server.process())?;
+    let mut callgrind = Callgrind::attach(folder, server.process()).await?;
     repeat(WARM_UP).await?;
-    callgrind.zero()?;
+    callgrind.zero().await?;
     let mut windows = [0; WINDOWS];
     for window in &mut windows {
         repeat(requests_of(step)).await?;
-        *window = callgrind.take()?;
+        *window = callgrind.take().await?;
     }
     Ok(thousands_each(windows, requests_of(step)))
 }

@@ -9,6 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tokio::task::spawn_blocking;
+
 /// The file name of the dumps, followed by a dot and a number that counts up.
 const DUMP: &str = "dump";
 /// The prefix of the pipes through which the counters are reached.
@@ -51,20 +53,20 @@ pub(super) fn command(folder: &Path) -> Vec<OsString> {
 
 impl Callgrind {
     /// Starts counting in a process that was started by [`command`].
-    pub(super) fn attach(folder: PathBuf, process: u32) -> Result<Self, CallgrindError> {
+    pub(super) async fn attach(folder: PathBuf, process: u32) -> Result<Self, CallgrindError> {
         let callgrind = Self { folder, process, dumps: 0 };
-        callgrind.tell(&["instrumentation", "on"])?;
+        callgrind.tell(&["instrumentation", "on"]).await?;
         Ok(callgrind)
     }
 
     /// Resets the counters.
-    pub(super) fn zero(&self) -> Result<(), CallgrindError> {
-        self.tell(&["zero"])
+    pub(super) async fn zero(&self) -> Result<(), CallgrindError> {
+        self.tell(&["zero"]).await
     }
 
     /// Returns the count and resets it.
-    pub(super) fn take(&mut self) -> Result<u64, CallgrindError> {
-        self.tell(&["dump"])?;
+    pub(super) async fn take(&mut self) -> Result<u64, CallgrindError> {
+        self.tell(&["dump"]).await?;
         self.dumps += 1;
         let path = self.folder.join(format!("{DUMP}.{}", self.dumps));
         let total = fs::read_to_string(&path).ok().as_deref().and_then(total);
@@ -73,11 +75,13 @@ impl Callgrind {
         total.ok_or(CallgrindError::Dump(path))
     }
 
-    fn tell(&self, words: &[&str]) -> Result<(), CallgrindError> {
+    /// The other server's requests go on while this one is reached.
+    async fn tell(&self, words: &[&str]) -> Result<(), CallgrindError> {
         let mut command = Command::new("vgdb");
         command.arg(format!("--vgdb-prefix={}", self.folder.join(PIPES).display()));
         command.arg(format!("--pid={}", self.process)).args(words);
-        let output = command.output().map_err(CallgrindError::Missing)?;
+        let asked = spawn_blocking(move || command.output()).await.map_err(io::Error::other).flatten();
+        let output = asked.map_err(CallgrindError::Missing)?;
         if output.status.success() {
             return Ok(());
         }
