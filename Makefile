@@ -18,8 +18,8 @@ CLIENTS := tests/clients
 APPS := $(CLIENTS)/apps
 ORACLE := $(CLIENTS)/oracle
 AGENTS := $(CLIENTS)/agents
-# Four tests for each processor: most of them wait for clocks and disks. At most two drive browsers (.config/nextest.toml).
-NEXTEST := cargo nextest run --locked --workspace --tests --test-threads $$(( $$(nproc) * 4 )) --hide-progress-bar
+# Three tests for each processor: most of them wait for clocks and disks. At most two drive browsers (.config/nextest.toml).
+NEXTEST := cargo nextest run --locked --workspace --tests --test-threads $$(( $$(nproc) * 3 )) --hide-progress-bar
 PACKAGES := target/package
 # Packages whose tests need PostgreSQL, a mail server or a server of ours.
 NEED_SERVICES := tests bench adapters-postgres adapters-smtp test-postgres

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { judgeLooks } from "./axe.mjs";
 import { BASE, check, codeOf, exchange, request } from "./client.mjs";
-import { SLOW, TestWallet, arrive, close, confirmed, inState, loopback, person, picturesIn } from "./people.mjs";
+import { SLOW, TestWallet, arrive, close, confirmed, inState, loopback, person, picturesIn, textByHand } from "./people.mjs";
 import { FAMILY_WALLETS } from "./wallets.mjs";
 
 const picture = picturesIn("target/screenshots/account");
@@ -377,9 +377,7 @@ await check("without scripts everything works with forms, also linking wallets o
   const context = await visitor({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`${BASE}/account`);
-  await page.locator("#address").fill(key.address);
-  await page.locator("#get-text").click();
-  await page.locator("#signature").fill(await key.signMessage(await page.locator("#manual-text").textContent()));
+  await page.locator("#signature").fill(await key.signMessage(await textByHand(page, key.address)));
   await page.locator("#verify").click();
   await inState(page, "account");
   assert.match(await page.locator("time").first().textContent(), /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/);

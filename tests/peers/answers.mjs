@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { judgeLooks } from "./axe.mjs";
 import { BASE, authorizeUrl, check, exchange, register } from "./client.mjs";
-import { SLOW, TestWallet, allowedHosts, close, confirmed, inState, person, picturesIn } from "./people.mjs";
+import { SLOW, TestWallet, allowedHosts, close, confirmed, inState, person, picturesIn, textByHand } from "./people.mjs";
 
 const picture = picturesIn("target/screenshots/answers");
 const HOSTILE = `"><script>alert(1)</script>'&lt;;</form><base href=//evil.example>`;
@@ -59,9 +59,7 @@ async function sign(page, wallet, javaScriptEnabled) {
     await page.locator("#sign").click();
     return;
   }
-  await page.locator("#address").fill(wallet.key.address);
-  await page.locator("#get-text").click();
-  await page.locator("#signature").fill(await wallet.key.signMessage(await page.locator("#manual-text").textContent()));
+  await page.locator("#signature").fill(await wallet.key.signMessage(await textByHand(page, wallet.key.address)));
   await page.locator("#remember").check();
   await page.locator("#verify").click();
 }

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { Wallet } from "ethers";
 import { check } from "./client.mjs";
-import { SLOW, arrive, close, inState, person } from "./people.mjs";
+import { SLOW, arrive, close, inState, person, textByHand } from "./people.mjs";
 
 const KEY = Wallet.createRandom();
 const ANSWER = ' {"family": "made up",  "signed": {"by me": [1, 2, 3]},\n\t"words": "with white  space"} ';
@@ -48,9 +48,7 @@ await check("white space around pasted text is removed, white space inside it is
   const { page } = await arrive(context);
   const sent = signaturesOf(page);
   await inState(page, "no-wallet");
-  await page.locator("#address").fill(`  ${KEY.address}\u200b `);
-  await page.locator("#get-text").click();
-  await page.locator("#manual-text").filter({ hasText: "wants you to sign in" }).waitFor(SLOW);
+  await textByHand(page, `  ${KEY.address}\u200b `);
   await page.locator("#signature").fill(`\ufeff\n${ANSWER}\u2060\n`);
   await page.locator("#verify").click();
   await inState(page, "bad-signature");

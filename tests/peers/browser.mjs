@@ -8,7 +8,7 @@ import { Wallet } from "ethers";
 import { BASE, authorizeUrl, check, request } from "./client.mjs";
 import {
   SLOW, TestWallet, arrive, arrivedAs, browser, clientOrigin, clientPage, close, confirmed, inState, loopback, onDevice, onTheWeb,
-  person, picturesIn, project,
+  person, picturesIn, project, textByHand,
 } from "./people.mjs";
 import { FAMILY_WALLETS } from "./wallets.mjs";
 
@@ -24,10 +24,7 @@ function challengesOf(page) {
 
 /** Signs by hand: enters the address, takes the text, pastes the signature. */
 async function signByHand(page, key, { alter = (signature) => signature } = {}) {
-  await page.locator("#address").fill(key.address);
-  await page.locator("#get-text").click();
-  await page.locator("#manual-text").filter({ hasText: "wants you to sign in" }).waitFor(SLOW);
-  const text = await page.locator("#manual-text").textContent();
+  const text = await textByHand(page, key.address);
   await page.locator("#signature").fill(alter(await key.signMessage(text)));
   return text;
 }

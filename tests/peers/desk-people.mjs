@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { judgeLooks } from "./axe.mjs";
 import { BASE } from "./client.mjs";
 import { addMembers, manage } from "./desk-changes.mjs";
-import { SLOW, TestWallet, confirmed, person, picturesIn } from "./people.mjs";
+import { SLOW, TestWallet, confirmed, person, picturesIn, textByHand } from "./people.mjs";
 import { FAMILY_WALLETS } from "./wallets.mjs";
 
 export const DESK = `${BASE}/admin`;
@@ -39,9 +39,7 @@ export async function operator(make, { javaScriptEnabled = true, isOperator = tr
     await confirmed(page);
     await page.locator("#sign").click();
   } else {
-    await page.locator("#address").fill(holder.wallet.key.address);
-    await page.locator("#get-text").click();
-    await page.locator("#signature").fill(await holder.sign(await page.locator("#manual-text").textContent()));
+    await page.locator("#signature").fill(await holder.sign(await textByHand(page, holder.wallet.key.address)));
     await page.locator("#verify").click();
   }
   await page.waitForURL((url) => url.pathname.endsWith("/account"), SLOW);

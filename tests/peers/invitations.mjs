@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { judgeLooks } from "./axe.mjs";
 import { BASE, authorizeUrl, check, codeOf, exchange, userinfo } from "./client.mjs";
 import { manage } from "./desk-changes.mjs";
-import { SLOW, TestWallet, clientPage, close, confirmed, inState, person, picturesIn, runsScripts } from "./people.mjs";
+import { SLOW, TestWallet, clientPage, close, confirmed, inState, person, picturesIn, runsScripts, textByHand } from "./people.mjs";
 
 const picture = picturesIn("target/screenshots/invitations");
 const HOME = "https://client.example/";
@@ -48,9 +48,7 @@ async function sign(page, wallet, scripted) {
     await page.locator("#sign").click();
     return 2;
   }
-  await page.locator("#address").fill(wallet.key.address);
-  await page.locator("#get-text").click();
-  const text = await page.locator("#manual-text").textContent();
+  const text = await textByHand(page, wallet.key.address);
   assert.match(text, /Join the group family by invitation\./);
   await page.locator("#signature").fill(await wallet.key.signMessage(text));
   await page.locator("#verify").click();

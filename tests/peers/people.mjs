@@ -237,6 +237,18 @@ export async function arrive(context, { client = loopback, redirectUri = clientP
 export const inState = (page, ...ids) => page.locator(ids.map((id) => `main[data-state="${id}"]`).join(", ")).waitFor(SLOW);
 
 /**
+ * Enters an address by hand, and returns the text to sign. Without scripts it comes with the next page, which a click does not wait
+ * for: the page before has an empty text.
+ */
+export async function textByHand(page, address) {
+  await page.locator("#address").fill(address);
+  await page.locator("#get-text").click();
+  const text = page.locator("#manual-text").filter({ hasText: "wants you to sign in" });
+  await text.waitFor(SLOW);
+  return text.textContent();
+}
+
+/**
  * The user has chosen a wallet (and, if it shares several accounts, the first one), and the text is shown.
  */
 export async function confirmed(page) {

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { BASE, authorizeUrl, check, codeOf, exchange, register, request, userinfo } from "./client.mjs";
 import {
   SLOW, TestWallet, allowedHosts, arrive, arrivedAs, browser, clientOrigin, clientPage, close, confirmed, inState, loopback, onDevice,
-  person, project, severalAtOnce,
+  person, project, severalAtOnce, textByHand,
 } from "./people.mjs";
 
 const OVER = "Missing or expired OAuth session";
@@ -67,10 +67,7 @@ async function sign(page, wallet, { javaScriptEnabled = true, remember = true } 
     await page.locator("#remember").setChecked(remember);
     return page.locator("#sign").click();
   }
-  await page.locator("#address").fill(wallet.key.address);
-  await page.locator("#get-text").click();
-  await page.locator("#manual-text").filter({ hasText: "wants you to sign in" }).waitFor(SLOW);
-  await page.locator("#signature").fill(await wallet.key.signMessage(await page.locator("#manual-text").textContent()));
+  await page.locator("#signature").fill(await wallet.key.signMessage(await textByHand(page, wallet.key.address)));
   await page.locator("#remember").setChecked(remember);
   return page.locator("#verify").click();
 }
@@ -252,11 +249,7 @@ for (const javaScriptEnabled of SCRIPTS) {
     // At each step: at the start, with the text shown, and when another wallet is wanted.
     await choose(one.page, "de");
     if (javaScriptEnabled) await one.page.locator("#wallet-list .wallet").click().then(() => confirmed(one.page));
-    else {
-      await one.page.locator("#address").fill(wallet.key.address);
-      await one.page.locator("#get-text").click();
-      await one.page.locator("#manual-text").filter({ hasText: "wants you to sign in" }).waitFor(SLOW);
-    }
+    else await textByHand(one.page, wallet.key.address);
     await choose(one.page, "ar");
     assert.match(await one.page.locator("#heading").innerText(), /Photo Album/, "still the same request");
     await sign(one.page, wallet, { javaScriptEnabled });

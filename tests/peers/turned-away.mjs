@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { Wallet } from "ethers";
 import { judgeLooks } from "./axe.mjs";
 import { BASE, begin, challenge, check, login, refused, register, request } from "./client.mjs";
-import { SLOW, TestWallet, arrive, clientPage, close, confirmed, inState, person, picturesIn, project, runsScripts } from "./people.mjs";
+import { SLOW, TestWallet, arrive, clientPage, close, confirmed, inState, person, picturesIn, project, runsScripts, textByHand } from "./people.mjs";
 
 const picture = picturesIn("target/screenshots/turned-away");
 const CONTACT = process.argv[3];
@@ -42,10 +42,7 @@ async function signConnected(page) {
 
 /** Signs by hand. Without scripts the server answers with the next page. */
 async function signByHand(page, key) {
-  await page.locator("#address").fill(key.address);
-  await page.locator("#get-text").click();
-  await page.locator("#manual-text").filter({ hasText: "wants you to sign in" }).waitFor(SLOW);
-  await page.locator("#signature").fill(await key.signMessage(await page.locator("#manual-text").textContent()));
+  await page.locator("#signature").fill(await key.signMessage(await textByHand(page, key.address)));
   const [answer] = await Promise.all([page.waitForResponse(/\/oauth\/login$/), page.locator("#verify").click()]);
   return answer;
 }
