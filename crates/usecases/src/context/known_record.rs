@@ -11,8 +11,8 @@ pub struct KnownRecord(Mutex<SeenRecord>);
 
 #[derive(Debug, Default)]
 struct SeenRecord {
-    /// The last authentic checkpoint that was seen.
-    last: Option<SignedCheckpoint>,
+    /// The last checkpoint that was seen.
+    last: Option<(u64, Digest256)>,
     /// Hashes of old checkpoints that are authentic, a page apart.
     anchors: BTreeMap<u64, Digest256>,
 }
@@ -22,14 +22,14 @@ impl KnownRecord {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The last authentic checkpoint that was seen.
-    pub(crate) fn last(&self) -> Option<SignedCheckpoint> {
-        self.known().last.clone()
+    /// The number and the hash of the last checkpoint that was seen.
+    pub(crate) fn last(&self) -> Option<(u64, Digest256)> {
+        self.known().last
     }
 
-    /// Remembers the last checkpoint, which is authentic.
+    /// Remembers the last checkpoint.
     pub(crate) fn remember(&self, last: &SignedCheckpoint) {
-        self.known().last = Some(last.clone());
+        self.known().last = Some((last.checkpoint.number, last.hash()));
     }
 
     /// The hash of this checkpoint, if it is an old one that was found authentic.
